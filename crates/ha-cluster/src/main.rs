@@ -1,0 +1,2 @@
+//! ha-cluster
+fn main() {}

@@ -1,0 +1,5 @@
+//! Large binary objects of jobs.
+
+mod blob_store;
+
+pub use blob_store::BlobStore;

@@ -1,0 +1,124 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::blobs::BlobStore;
+use crate::checkpoints::CheckpointRecoveryFactory;
+use crate::election::LeaderElectionService;
+use crate::error::Result;
+use crate::health::HealthMonitor;
+use crate::ids::{ComponentId, JobId};
+use crate::jobs::{JobGraphStore, JobResultStore, RunningJobsRegistry};
+use crate::retrieval::LeaderRetrievalService;
+
+/// All that a cluster process needs for high availability, in one mode.
+///
+/// Every retriever and election getter gives a fresh, not yet started service; what is made after `close` fails
+/// with `Closed` when used.
+#[async_trait]
+pub trait HighAvailabilityServices: Send + Sync + 'static {
+    /// Follows the leader of any component.
+    fn leader_retriever(&self, component: ComponentId) -> Arc<dyn LeaderRetrievalService>;
+
+    /// Contends for any component.
+    fn leader_election(&self, component: ComponentId) -> Arc<dyn LeaderElectionService>;
+
+    /// Follows the leader of a job; `default_address` is the answer where addresses are fixed (standalone),
+    /// and is ignored elsewhere.
+    fn job_manager_leader_retriever_or(
+        &self,
+        job_id: JobId,
+        default_address: &str,
+    ) -> Arc<dyn LeaderRetrievalService> {
+        let _ = default_address;
+        self.job_manager_leader_retriever(job_id)
+    }
+
+    /// Follows the leading resource manager.
+    fn resource_manager_leader_retriever(&self) -> Arc<dyn LeaderRetrievalService> {
+        self.leader_retriever(ComponentId::resource_manager())
+    }
+
+    /// Follows the leading dispatcher.
+    fn dispatcher_leader_retriever(&self) -> Arc<dyn LeaderRetrievalService> {
+        self.leader_retriever(ComponentId::dispatcher())
+    }
+
+    /// Follows the leading job manager of a job.
+    fn job_manager_leader_retriever(&self, job_id: JobId) -> Arc<dyn LeaderRetrievalService> {
+        self.leader_retriever(ComponentId::job_manager(job_id))
+    }
+
+    /// Follows the leading REST endpoint.
+    fn cluster_rest_endpoint_leader_retriever(&self) -> Arc<dyn LeaderRetrievalService> {
+        self.leader_retriever(ComponentId::rest_server())
+    }
+
+    /// The older name of [`Self::cluster_rest_endpoint_leader_retriever`].
+    fn web_monitor_leader_retriever(&self) -> Arc<dyn LeaderRetrievalService> {
+        self.cluster_rest_endpoint_leader_retriever()
+    }
+
+    /// Contends for the resource manager.
+    fn resource_manager_leader_election(&self) -> Arc<dyn LeaderElectionService> {
+        self.leader_election(ComponentId::resource_manager())
+    }
+
+    /// Contends for the dispatcher.
+    fn dispatcher_leader_election(&self) -> Arc<dyn LeaderElectionService> {
+        self.leader_election(ComponentId::dispatcher())
+    }
+
+    /// Contends for the job manager of a job.
+    fn job_manager_leader_election(&self, job_id: JobId) -> Arc<dyn LeaderElectionService> {
+        self.leader_election(ComponentId::job_manager(job_id))
+    }
+
+    /// Contends for the REST endpoint.
+    fn rest_endpoint_leader_election(&self) -> Arc<dyn LeaderElectionService> {
+        self.leader_election(ComponentId::rest_server())
+    }
+
+    /// The older name of [`Self::rest_endpoint_leader_election`].
+    fn web_monitor_leader_election(&self) -> Arc<dyn LeaderElectionService> {
+        self.rest_endpoint_leader_election()
+    }
+
+    /// Checkpoint stores and counters.
+    fn checkpoint_recovery_factory(&self) -> Arc<dyn CheckpointRecoveryFactory>;
+
+    /// A fresh, not yet started store of job graphs.
+    fn job_graph_store(&self) -> Arc<dyn JobGraphStore>;
+
+    /// The results of ended jobs; one store for all callers.
+    fn job_result_store(&self) -> Arc<dyn JobResultStore>;
+
+    /// Which jobs run, for observers.
+    fn running_jobs_registry(&self) -> Arc<dyn RunningJobsRegistry>;
+
+    /// Large objects.
+    ///
+    /// # Errors
+    /// `Unavailable` when the storage cannot be used.
+    async fn create_blob_store(&self) -> Result<Arc<dyn BlobStore>>;
+
+    /// What is wrong right now.
+    fn health(&self) -> HealthMonitor;
+
+    /// Cleans up after a job whose end is recorded: checkpoints and counter, then the job graph, then blobs,
+    /// then registry and leader node. The caller marks the result clean afterwards. Each step may be repeated.
+    ///
+    /// # Errors
+    /// `Invalid` (not applied) when no end is recorded for the job; `NotLeader`; the first failure of a step,
+    /// after which a repetition goes on.
+    async fn global_cleanup(&self, job_id: JobId) -> Result<()>;
+
+    /// Gives up leadership, then closes everything. Keeps all data (I8). Idempotent.
+    async fn close(&self) -> Result<()>;
+
+    /// Closes, and removes this cluster's znodes and files, nothing of another cluster. Idempotent.
+    ///
+    /// # Errors
+    /// `NotLeader` where another process contends; else what could not be removed, by path.
+    async fn close_and_cleanup_all_data(&self) -> Result<()>;
+}

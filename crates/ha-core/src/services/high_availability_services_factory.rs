@@ -1,0 +1,19 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::HighAvailabilityServices;
+use crate::configuration::Configuration;
+use crate::environment::Environment;
+use crate::error::Result;
+
+/// Makes the services of a mode that is registered by name.
+#[async_trait]
+pub trait HighAvailabilityServicesFactory: Send + Sync + 'static {
+    /// Makes the services.
+    async fn create_ha_services(
+        &self,
+        configuration: &Configuration,
+        environment: Environment,
+    ) -> Result<Arc<dyn HighAvailabilityServices>>;
+}

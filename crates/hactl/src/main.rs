@@ -1,0 +1,2 @@
+//! hactl
+fn main() {}
