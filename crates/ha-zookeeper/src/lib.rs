@@ -1,1 +1,3 @@
-//! ha-zookeeper
+//! All that knows ZooKeeper.
+
+pub mod client;
