@@ -11,4 +11,4 @@ pub use node_watch::{NodeEvent, NodeWatch};
 pub use operation::{CreateMode, MultiError, Operation, OperationResult};
 pub use stat::Stat;
 pub use zk_error::{ZkCode, ZkError, ZkResult};
-pub use zookeeper_client::{SessionId, ZooKeeperClient};
+pub use zookeeper_client::{ClientSource, SessionId, ZooKeeperClient};

@@ -1,7 +1,9 @@
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use ha_core::Result as HaResult;
 
 use super::{CreateMode, MultiError, NodeWatch, Operation, OperationResult, Stat, ZkResult};
 
@@ -68,4 +70,15 @@ pub trait ZooKeeperClient: Send + Sync + 'static {
     /// Reads many nodes at one moment, one result a path. At most a few hundred paths a call: the reply must stay
     /// below the server's limit of 1 MiB.
     async fn multi_get(&self, paths: &[String]) -> ZkResult<Vec<ZkResult<(Bytes, Stat)>>>;
+}
+
+/// Gives the client of the present session.
+#[async_trait]
+pub trait ClientSource: Send + Sync + 'static {
+    /// The client, once it is connected to a server that can write. Never keep it over an await on anything
+    /// else than its own operations: after an expiry there is another one.
+    ///
+    /// # Errors
+    /// `Unavailable` (not applied) when there was none within one session timeout; `Closed` after the close.
+    async fn client(&self) -> HaResult<Arc<dyn ZooKeeperClient>>;
 }
