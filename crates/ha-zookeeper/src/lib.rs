@@ -1,3 +1,6 @@
 //! All that knows ZooKeeper.
 
 pub mod client;
+pub mod codec;
+pub mod fence;
+pub mod paths;
