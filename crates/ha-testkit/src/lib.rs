@@ -1,1 +1,20 @@
-//! ha-testkit
+//! Fakes and contract suites for implementations of the traits of `ha-core`. A dev-dependency only.
+//!
+//! - [`fakes`]: a clock, an id source, a fatal error handler, contenders and listeners that tests steer and that
+//!   record what they were asked.
+//! - [`condition`]: waiting for a condition instead of sleeping for luck.
+//! - [`contract`]: one suite a trait. [`contract_tests!`](crate::contract_tests) makes one test of each case, so
+//!   that the first failure hides nothing.
+//!
+//! `tests/suite_catches_bugs.rs` holds the suites themselves to account: deliberately broken implementations,
+//! each of which a named case must catch.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "the cases are tests: a failed assertion is their result"
+)]
+
+pub mod condition;
+pub mod contract;
+pub mod fakes;
