@@ -1,0 +1,13 @@
+//! The table of all options.
+
+mod all_options;
+mod checks;
+mod cluster_options;
+mod high_availability_options;
+mod job_result_store_options;
+
+pub use all_options::all_options;
+pub(super) use all_options::find;
+pub use cluster_options::ClusterOptions;
+pub use high_availability_options::HighAvailabilityOptions;
+pub use job_result_store_options::JobResultStoreOptions;
