@@ -11,7 +11,11 @@ pub mod error;
 pub mod health;
 pub mod ids;
 pub mod jobs;
+pub mod lease;
 pub mod retrieval;
 pub mod services;
+
+#[cfg(test)]
+mod test_clock;
 
 pub use error::{Effect, Error, ErrorKind, Result};

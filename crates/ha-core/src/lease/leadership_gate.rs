@@ -1,0 +1,189 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::watch;
+
+use super::{Lease, LeaseTerms};
+use crate::environment::{BootInstant, Clock};
+use crate::ids::LeaderSessionId;
+
+/// Which session's lease is meant, so that a late answer of an earlier session counts for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeaseId(u64);
+
+/// Answers `has_leadership`: the lease of the present session and the current grant, behind one lock that is
+/// held for no I/O, with the clock read inside it at each question.
+///
+/// - A grant is over from the very instant its lease is over, whether or not anybody noticed.
+/// - A grant that is over is never revived: a lease renewed later serves only the next grant.
+/// - The end of a session ends its grant.
+///
+/// It is shared by the session (which tells it of requests) and the election (grants).
+pub struct LeadershipGate {
+    clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+    /// Told whenever the end of the current grant may have moved.
+    changed: watch::Sender<()>,
+}
+
+#[derive(Default)]
+struct State {
+    sessions: u64,
+    lease: Option<Lease>,
+    grant: Option<LeaderSessionId>,
+}
+
+impl State {
+    fn lease_id(&self) -> LeaseId {
+        LeaseId(self.sessions)
+    }
+
+    fn lease_holds(&self, now: BootInstant) -> bool {
+        self.lease.as_ref().is_some_and(|lease| lease.holds(now))
+    }
+
+    /// Ends a grant whose lease ran out. Called before anything is changed or read, so that no renewal can
+    /// hide that the lease was over.
+    fn settle(&mut self, now: BootInstant) {
+        if !self.lease_holds(now) {
+            self.grant = None;
+        }
+    }
+
+    fn begin_session(&mut self, lease: Lease) -> LeaseId {
+        self.sessions += 1;
+        self.lease = Some(lease);
+        self.grant = None;
+        self.lease_id()
+    }
+}
+
+impl LeadershipGate {
+    /// A gate without a session.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            clock,
+            state: Mutex::new(State::default()),
+            changed: watch::Sender::new(()),
+        }
+    }
+
+    /// A session was created; `connect_called` is the time before `connect` was called. Ends any grant.
+    pub fn session_created(&self, terms: LeaseTerms, connect_called: BootInstant) -> LeaseId {
+        self.change(|state, _| state.begin_session(Lease::of_created_session(terms, connect_called)))
+    }
+
+    /// Another client was attached to a session: it starts without a lease. Ends any grant.
+    pub fn session_reattached(&self, terms: LeaseTerms) -> LeaseId {
+        self.change(|state, _| state.begin_session(Lease::of_reattached_session(terms)))
+    }
+
+    /// There is no session any more. Ends any grant.
+    pub fn session_ended(&self) {
+        self.change(|state, _| {
+            state.sessions += 1;
+            state.lease = None;
+            state.grant = None;
+        });
+    }
+
+    /// A request that was handed to the client of this lease at `sent` (taken before) has just been answered.
+    pub fn heartbeat_answered(&self, lease_id: LeaseId, sent: BootInstant) {
+        self.answered(lease_id, |lease, now| lease.heartbeat_answered(sent, now));
+    }
+
+    /// A transaction that was handed to the client of this lease at `sent` (taken before) has just been
+    /// answered. It is a heartbeat as well.
+    pub fn proof_answered(&self, lease_id: LeaseId, sent: BootInstant) {
+        self.answered(lease_id, |lease, now| lease.proof_answered(sent, now));
+    }
+
+    /// Begins the term `session` if the lease `lease_id` holds now. `false`: it does not, and nothing is granted.
+    pub fn grant(&self, lease_id: LeaseId, session: LeaderSessionId) -> bool {
+        self.change(|state, now| {
+            let granted = state.lease_id() == lease_id && state.lease_holds(now);
+            if granted {
+                state.grant = Some(session);
+            }
+            granted
+        })
+    }
+
+    /// Ends the current term for good; which one it was, if one stood. From here on
+    /// [`LeadershipGate::has_leadership`] is false until another grant.
+    pub fn end_leadership(&self) -> Option<LeaderSessionId> {
+        self.change(|state, _| state.grant.take())
+    }
+
+    /// Whether `session` is the current term and the lease holds at this instant. Never blocks for long.
+    pub fn has_leadership(&self, session: LeaderSessionId) -> bool {
+        self.look(|state, _| state.grant == Some(session))
+    }
+
+    /// The current term, at this instant.
+    pub fn current(&self) -> Option<LeaderSessionId> {
+        self.look(|state, _| state.grant)
+    }
+
+    /// Whether the lease holds at this instant, with or without a grant.
+    pub fn lease_holds(&self) -> bool {
+        self.look(|state, now| state.lease_holds(now))
+    }
+
+    /// The first instant at which the lease holds no more, as far as is known now.
+    pub fn lease_end(&self) -> Option<BootInstant> {
+        self.look(|state, _| state.lease.as_ref().and_then(Lease::end))
+    }
+
+    /// Completes once the term `session` is over: its lease ran out, it was ended, or another one stands.
+    ///
+    /// It is woken by the clock, so it may be late where the process was stopped; the flag is not. May be
+    /// dropped at any time.
+    pub async fn leadership_ended(&self, session: LeaderSessionId) {
+        let mut changed = self.changed.subscribe();
+        loop {
+            changed.mark_unchanged();
+            let remaining = self.look(|state, now| {
+                let end = state.lease.as_ref().and_then(Lease::end)?;
+                (state.grant == Some(session)).then(|| end.saturating_since(now))
+            });
+            let Some(remaining) = remaining else { return };
+            tokio::select! {
+                () = self.clock.sleep(remaining) => {}
+                // The sender is ours, so it is not gone.
+                _ = changed.changed() => {}
+            }
+        }
+    }
+
+    fn answered(&self, lease_id: LeaseId, note: impl FnOnce(&mut Lease, BootInstant)) {
+        self.change(|state, now| {
+            if state.lease_id() == lease_id
+                && let Some(lease) = &mut state.lease
+            {
+                note(lease, now);
+            }
+        });
+    }
+
+    fn change<T>(&self, apply: impl FnOnce(&mut State, BootInstant) -> T) -> T {
+        let result = self.look(apply);
+        self.changed.send_replace(());
+        result
+    }
+
+    fn look<T>(&self, at: impl FnOnce(&mut State, BootInstant) -> T) -> T {
+        let mut state = self.lock();
+        // Inside the lock, so that no later reading has decided anything before this one.
+        let now = self.clock.now();
+        state.settle(now);
+        at(&mut state, now)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No code that can panic half-way through a change runs under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;
