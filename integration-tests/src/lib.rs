@@ -1,1 +1,19 @@
-//! integration tests
+//! The rig of the end-to-end tests: ZooKeeper ensembles, cluster processes as operating system processes, faults
+//! of both, and the little that tests share.
+//!
+//! A test that needs one server asks for [`Ensemble::shared`]: one server serves all test processes. A test that
+//! stops, kills or configures servers starts its own by [`Ensemble::start`]. Everything that was started is killed
+//! by its process id when its handle is dropped, also when the test panics.
+
+pub mod admin;
+pub mod ensemble;
+pub mod mounts;
+pub mod process;
+pub mod waiting;
+pub mod workload;
+pub mod zk_cli;
+
+pub use admin::{AdminClient, NodeSnapshot};
+pub use ensemble::{Ensemble, EnsembleOptions};
+pub use process::{ClusterProcess, ManagedProcess};
+pub use waiting::{eventually, full_form, pause, scaled, seed, time_factor, unique_name};

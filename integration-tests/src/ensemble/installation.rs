@@ -1,0 +1,155 @@
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+
+const DEBIAN_JAR: &str = "/usr/share/java/zookeeper.jar";
+const DEBIAN_LOGGER: &str = "/usr/share/java/slf4j-simple.jar";
+/// `libzookeeper-java` depends on all that the server needs.
+const PACKAGES: [&str; 2] = ["default-jre-headless", "libzookeeper-java"];
+/// A small server that is up in less than a second.
+const JVM_FLAGS: [&str; 5] = [
+    "-Xmx128m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Xshare:auto",
+    "-Djava.net.preferIPv4Stack=true",
+];
+
+/// The Java and the ZooKeeper jars of this machine.
+#[derive(Clone, Debug)]
+pub struct Installation {
+    java: PathBuf,
+    classpath: String,
+    origin: String,
+}
+
+impl Installation {
+    /// Finds ZooKeeper in `ZOOKEEPER_HOME` (its `lib` folder) or in Debian's `/usr/share/java`. When there is none
+    /// and this is root on a machine with apt, installs it, once.
+    ///
+    /// # Errors
+    /// There is none and none could be installed: the error says what to install.
+    pub fn find_or_install() -> Result<Self> {
+        let missing = match Self::find()? {
+            Ok(found) => return Ok(found),
+            Err(missing) => missing,
+        };
+        let advice = format!(
+            "install a Java runtime and ZooKeeper ({}), or set ZOOKEEPER_HOME (and JAVA_HOME), or give the \
+             address of a server by HA_TEST_ZOOKEEPER=host:port",
+            PACKAGES.join(", ")
+        );
+        if !rustix::process::geteuid().is_root() {
+            bail!("{missing}, and this is not root, so nothing was installed; {advice}");
+        }
+        install().with_context(|| format!("{missing}, and installing it failed; {advice}"))?;
+        Self::find()?.map_err(|missing| anyhow::anyhow!("{missing}, after the installation too; {advice}"))
+    }
+
+    /// `Err` of the outer result: a wrong `ZOOKEEPER_HOME`; of the inner: what is missing.
+    fn find() -> Result<Result<Self, String>> {
+        let Some(java) = find_java() else {
+            return Ok(Err("there is no `java`".to_owned()));
+        };
+        if let Some(home) = std::env::var_os("ZOOKEEPER_HOME") {
+            let lib = Path::new(&home).join("lib");
+            if !contains_zookeeper(&lib) {
+                bail!("ZOOKEEPER_HOME: {} holds no zookeeper-*.jar", lib.display());
+            }
+            return Ok(Ok(Self {
+                java,
+                classpath: format!("{}/*", lib.display()),
+                origin: format!("ZooKeeper of {}", lib.display()),
+            }));
+        }
+        if !Path::new(DEBIAN_JAR).exists() {
+            return Ok(Err(format!("there is no {DEBIAN_JAR}")));
+        }
+        let version = std::fs::canonicalize(DEBIAN_JAR)
+            .ok()
+            .and_then(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
+            .unwrap_or_else(|| "zookeeper".to_owned());
+        Ok(Ok(Self {
+            java,
+            // The jar's manifest names everything that it needs; only the logger is ours to choose.
+            classpath: format!("{DEBIAN_JAR}:{DEBIAN_LOGGER}"),
+            origin: format!("Debian's {version}"),
+        }))
+    }
+
+    /// Where it comes from, for people.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// A command that runs one of ZooKeeper's main classes, its input closed, its output still to be chosen.
+    pub fn command(&self, main_class: &str, properties: &[(&str, &str)]) -> Command {
+        let mut command = Command::new(&self.java);
+        command.args(JVM_FLAGS);
+        for (key, value) in properties {
+            command.arg(format!("-D{key}={value}"));
+        }
+        command
+            .arg("-cp")
+            .arg(&self.classpath)
+            .arg(main_class)
+            .stdin(Stdio::null());
+        command
+    }
+}
+
+fn contains_zookeeper(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|entries| {
+        entries.flatten().any(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            name.starts_with("zookeeper-") && name.ends_with(".jar")
+        })
+    })
+}
+
+fn find_java() -> Option<PathBuf> {
+    let home = std::env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    home.into_iter()
+        .chain(std::env::split_paths(&path))
+        .map(|folder| folder.join("java"))
+        .find(|java| java.is_file())
+}
+
+fn install() -> Result<()> {
+    let lock = File::create(std::env::temp_dir().join("ha-services-test-install.lock"))?;
+    lock.lock()?;
+    if matches!(Installation::find(), Ok(Ok(_))) {
+        return Ok(());
+    }
+    super::report(&format!("installing {} with apt-get", PACKAGES.join(", ")));
+    let install = || apt_get(&["install", "-y", "--no-install-recommends"], &PACKAGES);
+    if install().is_ok() {
+        return Ok(());
+    }
+    // The lists of a fresh machine are empty or out of date.
+    apt_get(&["update"], &[])?;
+    install()
+}
+
+fn apt_get(arguments: &[&str], packages: &[&str]) -> Result<()> {
+    let output = Command::new("apt-get")
+        .args(arguments)
+        .args(packages)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdin(Stdio::null())
+        .output()
+        .context("apt-get cannot be run")?;
+    if !output.status.success() {
+        bail!(
+            "apt-get {} ended with {}: {}",
+            arguments.join(" "),
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    Ok(())
+}

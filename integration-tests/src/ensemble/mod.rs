@@ -1,0 +1,146 @@
+//! ZooKeeper ensembles for tests, chosen by `HA_TEST_ZOOKEEPER`.
+
+mod choice;
+mod four_letter;
+mod installation;
+mod options;
+mod ports;
+mod process_ensemble;
+mod server;
+mod shared;
+
+use anyhow::{Context as _, Result};
+
+pub use choice::Choice;
+pub use four_letter::{ServerRole, four_letter_word};
+pub use installation::Installation;
+pub use options::EnsembleOptions;
+pub use ports::ReservedPort;
+pub use process_ensemble::ProcessEnsemble;
+pub use server::Server;
+pub use shared::{SharedServer, supervise};
+
+/// An ensemble that tests connect to.
+#[derive(Debug)]
+pub struct Ensemble {
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// Own servers, ended with this value.
+    Own(ProcessEnsemble),
+    /// The one server of all test processes.
+    Shared(SharedServer),
+    /// Somebody else's.
+    Given(String),
+}
+
+impl Ensemble {
+    /// Starts servers of this test's own and waits until they serve.
+    ///
+    /// With `HA_TEST_ZOOKEEPER=host:port` that address is used instead; what needs control of servers then fails
+    /// and says so.
+    ///
+    /// # Errors
+    /// No server is installed and none can be installed, or it does not come up.
+    pub async fn start(options: EnsembleOptions) -> Result<Self> {
+        let choice = Choice::from_environment()?;
+        let kind = match choice {
+            Choice::Given(address) => Kind::Given(address),
+            Choice::Process => Kind::Own(ProcessEnsemble::start(options).await?),
+        };
+        let ensemble = Self { kind };
+        report(&ensemble.description());
+        Ok(ensemble)
+    }
+
+    /// The one standalone server that all test processes share. Tests use cluster ids of their own on it
+    /// ([`crate::unique_name`]) and never stop it. It ends by itself when no test process uses it any more.
+    ///
+    /// # Errors
+    /// As [`Ensemble::start`].
+    pub async fn shared() -> Result<Self> {
+        let kind = match Choice::from_environment()? {
+            Choice::Given(address) => Kind::Given(address),
+            Choice::Process => Kind::Shared(SharedServer::acquire().await?),
+        };
+        let ensemble = Self { kind };
+        report(&ensemble.description());
+        Ok(ensemble)
+    }
+
+    /// `host:port[,host:port…]` of all servers.
+    pub fn connect_string(&self) -> String {
+        match &self.kind {
+            Kind::Own(ensemble) => ensemble.connect_string(),
+            Kind::Shared(server) => server.address().to_owned(),
+            Kind::Given(address) => address.clone(),
+        }
+    }
+
+    /// Which ensemble it is, for people.
+    pub fn description(&self) -> String {
+        match &self.kind {
+            Kind::Own(ensemble) => ensemble.description(),
+            Kind::Shared(server) => format!("process, shared server at {}", server.address()),
+            Kind::Given(address) => format!("given address {address}"),
+        }
+    }
+
+    /// The number of servers under control: zero for a shared one and a given address.
+    pub fn server_count(&self) -> usize {
+        match &self.kind {
+            Kind::Own(ensemble) => ensemble.servers().len(),
+            Kind::Shared(_) | Kind::Given(_) => 0,
+        }
+    }
+
+    /// A server, to kill, stop, continue and start again.
+    ///
+    /// # Errors
+    /// There is no such server, or it is not under this test's control.
+    pub fn server(&mut self, index: usize) -> Result<&mut Server> {
+        let description = self.description();
+        match &mut self.kind {
+            Kind::Own(ensemble) => ensemble
+                .servers_mut()
+                .get_mut(index)
+                .with_context(|| format!("there is no server {index}")),
+            Kind::Shared(_) | Kind::Given(_) => anyhow::bail!(
+                "this test controls servers, which it cannot with {description}; \
+                 run it with HA_TEST_ZOOKEEPER=process and a server of its own"
+            ),
+        }
+    }
+
+    /// The index of the server that leads the ensemble (0 when it stands alone), once one does.
+    ///
+    /// # Errors
+    /// None leads in time, or the servers are not under this test's control.
+    pub async fn leader(&self) -> Result<usize> {
+        match &self.kind {
+            Kind::Own(ensemble) => ensemble.leader().await,
+            Kind::Shared(_) | Kind::Given(_) => anyhow::bail!("no servers of this test's own"),
+        }
+    }
+
+    /// Waits until every server that runs serves.
+    ///
+    /// # Errors
+    /// One does not in time.
+    pub async fn wait_until_serving(&self) -> Result<()> {
+        match &self.kind {
+            Kind::Own(ensemble) => ensemble.wait_until_serving().await,
+            Kind::Shared(_) | Kind::Given(_) => Ok(()),
+        }
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a test run says which ensemble it used")]
+fn report(description: &str) {
+    eprintln!("ZooKeeper ensemble: {description}");
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::waiting::eventually;
+
+/// A child process that is killed and reaped when it is dropped.
+///
+/// It stays in the process group of the test, so that a test runner that ends the group ends it too.
+#[derive(Debug)]
+pub struct ManagedProcess {
+    name: String,
+    child: Child,
+}
+
+impl ManagedProcess {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn spawn(name: &str, command: &mut Command) -> Result<Self> {
+        let child = command
+            .spawn()
+            .with_context(|| format!("cannot start {}", command.get_program().display()))?;
+        Ok(Self {
+            name: name.to_owned(),
+            child,
+        })
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it runs (or is stopped).
+    pub fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// How it ended; `None` while it runs.
+    ///
+    /// # Errors
+    /// The system cannot tell.
+    pub fn exit_status(&mut self) -> Result<Option<ExitStatus>> {
+        Ok(self.child.try_wait()?)
+    }
+
+    /// Waits until it ends.
+    ///
+    /// # Errors
+    /// It does not within `timeout`, times the time factor.
+    pub async fn wait(&mut self, timeout: Duration) -> Result<ExitStatus> {
+        let what = format!("{} (pid {}) ends", self.name, self.pid());
+        let child = &mut self.child;
+        eventually(&what, timeout, async || {
+            child.try_wait()?.context("it still runs")
+        })
+        .await
+    }
+
+    /// kill -9, and reaps it.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn kill(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// SIGTERM.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn terminate(&self) -> Result<()> {
+        self.signal(Signal::TERM)
+    }
+
+    /// SIGINT.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn interrupt(&self) -> Result<()> {
+        self.signal(Signal::INT)
+    }
+
+    /// SIGSTOP.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn stop(&self) -> Result<()> {
+        self.signal(Signal::STOP)
+    }
+
+    /// SIGCONT.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn cont(&self) -> Result<()> {
+        self.signal(Signal::CONT)
+    }
+
+    fn signal(&self, signal: Signal) -> Result<()> {
+        let pid = i32::try_from(self.pid())
+            .ok()
+            .and_then(Pid::from_raw)
+            .context("no process id")?;
+        kill_process(pid, signal)
+            .with_context(|| format!("cannot send {signal:?} to {} (pid {})", self.name, self.pid()))
+    }
+}
+
+impl Drop for ManagedProcess {
+    fn drop(&mut self) {
+        // It may have ended already, which is as good.
+        let _ = self.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sleeper() -> ManagedProcess {
+        ManagedProcess::spawn("sleep", Command::new("sleep").arg("600")).unwrap()
+    }
+
+    fn exists(pid: u32) -> bool {
+        std::path::Path::new(&format!("/proc/{pid}")).exists()
+    }
+
+    #[test]
+    fn it_ends_when_its_test_panics() {
+        let process = sleeper();
+        let pid = process.pid();
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+            let _process = process;
+            panic!("a failed assertion");
+        }));
+        assert!(outcome.is_err());
+        assert!(!exists(pid));
+    }
+
+    #[test]
+    fn a_stopped_process_is_killed_too() {
+        let process = sleeper();
+        process.stop().unwrap();
+        let pid = process.pid();
+        drop(process);
+        assert!(!exists(pid));
+    }
+
+    #[tokio::test]
+    async fn termination_is_seen() {
+        let mut process = sleeper();
+        assert!(process.is_alive());
+        process.terminate().unwrap();
+        let status = process.wait(Duration::from_secs(10)).await.unwrap();
+        assert!(!status.success());
+        assert!(process.terminate().is_err() || !process.is_alive());
+    }
+}
