@@ -3,4 +3,5 @@
 pub mod client;
 pub mod codec;
 pub mod fence;
+pub mod identity;
 pub mod paths;

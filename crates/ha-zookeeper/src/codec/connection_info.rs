@@ -61,7 +61,7 @@ mod tests {
         let error = ConnectionInfo::encode("/c", &information).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
         assert!(
-            error.message().contains("9097") && error.message().contains("8192"),
+            error.message().contains("9098") && error.message().contains("8192"),
             "{error}"
         );
     }

@@ -8,6 +8,7 @@ mod counter;
 mod identity;
 mod json;
 mod latch;
+mod pointer;
 mod registry;
 
 pub use connection_info::ConnectionInfo;
@@ -16,4 +17,5 @@ pub use identity::IdentityData;
 pub use json::MAX_DATA;
 pub(crate) use json::check_length;
 pub use latch::LatchData;
+pub(crate) use pointer::write_id_of;
 pub use registry::{decode_status, encode_status};

@@ -1,0 +1,318 @@
+use std::sync::Arc;
+
+use bytes::Bytes;
+use ha_core::{Effect, Error, ErrorKind, Result};
+
+use super::lost_reply::{self, Verdict};
+use super::{Commit, LeadershipFence, Proof, Refusal, Term, TermBinding};
+use crate::client::{
+    ClientSource, CreateMode, MultiError, Operation, OperationResult, ZkCode, ZkError, ZooKeeperClient,
+};
+use crate::codec;
+use crate::paths::ClusterPaths;
+
+/// How often operations are sent again: after parents were missing, or when a lost reply proved not applied.
+const ATTEMPTS: usize = 5;
+
+/// Commits a store's operations: whole or not at all, and only in the term that they belong to (I2). Clones
+/// share everything.
+#[derive(Clone)]
+pub struct FencedWriter {
+    clients: Arc<dyn ClientSource>,
+    fence: LeadershipFence,
+    paths: ClusterPaths,
+}
+
+impl FencedWriter {
+    /// A writer for the tree of `paths`, fenced by `fence`.
+    pub fn new(clients: Arc<dyn ClientSource>, fence: LeadershipFence, paths: ClusterPaths) -> Self {
+        Self {
+            clients,
+            fence,
+            paths,
+        }
+    }
+
+    /// The paths of the tree.
+    pub const fn paths(&self) -> &ClusterPaths {
+        &self.paths
+    }
+
+    /// The client of the present session, for reading.
+    ///
+    /// # Errors
+    /// Those of [`ClientSource::client`].
+    pub async fn client(&self) -> Result<Arc<dyn ZooKeeperClient>> {
+        self.clients.client().await
+    }
+
+    /// The right to write of an operation that begins now. To be asked before a state file is written, so that
+    /// what is decided in one term is not written in a later one.
+    ///
+    /// No request is sent while leading. Services that never started an election list the latches, and may go on
+    /// if there is none.
+    ///
+    /// # Errors
+    /// `NotLeader` (not applied) when another process contends, or this one takes part and does not lead.
+    pub async fn begin(&self) -> Result<Term> {
+        let term = Term::new(
+            self.fence
+                .current()
+                .map_err(|error| error.at(self.paths.latches()))?,
+        );
+        if term.fence().is_none() {
+            self.refuse_beside_contenders().await?;
+        }
+        Ok(term)
+    }
+
+    /// The same for an object that caches what it read: it stays tied to the first term that it asked for.
+    ///
+    /// # Errors
+    /// Those of [`FencedWriter::begin`], and `NotLeader` in a later term.
+    pub async fn begin_in(&self, binding: &TermBinding) -> Result<Term> {
+        binding.bind(self.begin().await?)
+    }
+
+    /// Ties `binding` to the present term, where there is one. Sends nothing.
+    pub fn bind(&self, binding: &TermBinding) {
+        if let Ok(fence) = self.fence.current() {
+            // An object that has not asked before cannot be tied to another term.
+            let _ = binding.bind(Term::new(fence));
+        }
+    }
+
+    /// Applies all `operations` or none, in the term `term`; missing parents below the cluster node are made in
+    /// the same multi. With no operations it proves that the term still lasts.
+    ///
+    /// A lost compare-and-set is [`Commit::Refused`]. A lost reply is resolved by `proof`, and what certainly was
+    /// not applied is sent again.
+    ///
+    /// # Errors
+    /// `NotLeader` (not applied) when the term is over: the election is told. `Invalid` for data that is too
+    /// long, before anything is sent. `Unavailable` with effect `Unknown` when a lost reply could not be
+    /// resolved. Else what ZooKeeper answered.
+    ///
+    /// # Cancellation
+    /// A dropped call may still take effect.
+    pub async fn commit(&self, term: &Term, operations: Vec<Operation>, proof: &Proof) -> Result<Commit> {
+        for operation in &operations {
+            if let Operation::Create { path, data, .. } | Operation::Set { path, data, .. } = operation {
+                codec::check_length(path, data.len())?;
+            }
+        }
+        if term.fence().is_none() && operations.is_empty() {
+            return Ok(Commit::Applied(Some(Vec::new())));
+        }
+        let mut parents = Vec::new();
+        for _ in 0..ATTEMPTS {
+            let client = self.client_of(term).await?;
+            match self.send(&client, term, &parents, &operations).await {
+                Ok(results) => return Ok(Commit::Applied(Some(results))),
+                Err(Failure::Refused(refusal)) => match refusal.index.checked_sub(parents.len()) {
+                    // Somebody else made a parent, or took one away.
+                    None => parents = self.missing_parents(&client, &operations).await?,
+                    Some(index) => {
+                        let orphaned = refusal.code == ZkCode::NoNode
+                            && matches!(operations.get(index), Some(Operation::Create { .. }));
+                        if !orphaned {
+                            return Ok(Commit::Refused(Refusal { index, ..refusal }));
+                        }
+                        parents = self.missing_parents(&client, &operations).await?;
+                    }
+                },
+                Err(Failure::Error(error)) => return Err(error),
+                Err(Failure::ReplyLost(error)) => {
+                    // A check alone changes nothing, so it may be sent again whatever became of it.
+                    let verdict = match operations.is_empty() {
+                        true if error.code == ZkCode::ConnectionLoss => Verdict::NotApplied,
+                        _ => lost_reply::resolve(&client, term.fence(), proof).await,
+                    };
+                    match verdict {
+                        Verdict::Applied => return Ok(Commit::Applied(None)),
+                        Verdict::NotApplied => {
+                            tracing::debug!(path = self.subject(&operations), %error, "sending again");
+                        }
+                        Verdict::Unknown { latch_lost } => {
+                            if let (Some(code), Some(fence)) = (latch_lost, term.fence()) {
+                                self.fence.refused(fence.session, code);
+                            }
+                            return Err(self.unresolved(&operations, &error));
+                        }
+                    }
+                }
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Unavailable,
+            "the parents of this znode change, or replies are lost, faster than it can be written",
+        )
+        .at(self.subject(&operations))
+        .not_applied())
+    }
+
+    /// The client that `term` may be written with. A term belongs to one session, whatever became of its latch.
+    async fn client_of(&self, term: &Term) -> Result<Arc<dyn ZooKeeperClient>> {
+        self.check_still_current(term)?;
+        let client = self.clients.client().await?;
+        // Waiting for a client may have outlasted the lease.
+        self.check_still_current(term)?;
+        match term.fence() {
+            Some(fence) if fence.zookeeper_session != client.session_id() => {
+                Err(Error::not_leader("the session of this term is gone").at(fence.latch_path.clone()))
+            }
+            _ => Ok(client),
+        }
+    }
+
+    fn check_still_current(&self, term: &Term) -> Result<()> {
+        let current = self
+            .fence
+            .current()
+            .map_err(|error| error.at(self.paths.latches()))?;
+        if current.as_ref() != term.fence() {
+            return Err(
+                Error::not_leader("the term of leadership that this write belongs to is over")
+                    .at(self.paths.latches()),
+            );
+        }
+        Ok(())
+    }
+
+    async fn send(
+        &self,
+        client: &Arc<dyn ZooKeeperClient>,
+        term: &Term,
+        parents: &[String],
+        operations: &[Operation],
+    ) -> Result<Vec<OperationResult>, Failure> {
+        let parent_nodes = parents.iter().map(|path| Operation::Create {
+            path: path.clone(),
+            data: Bytes::new(),
+            mode: CreateMode::Persistent,
+        });
+        let all: Vec<_> = term
+            .fence()
+            .map(|fence| fence.check())
+            .into_iter()
+            .chain(parent_nodes)
+            .chain(operations.iter().cloned())
+            .collect();
+        let checks = usize::from(term.fence().is_some());
+        let path_at = |index: usize| all.get(index).map(|operation| operation.path().to_owned());
+        match client.multi(all.clone()).await {
+            Ok(mut results) => Ok(results.split_off(results.len().min(checks + parents.len()))),
+            Err(MultiError::Failed(error)) => Err(match error.effect() {
+                Effect::Unknown => Failure::ReplyLost(error),
+                Effect::NotApplied => Failure::Error(error.at(&self.subject(operations))),
+            }),
+            Err(MultiError::Refused { index, error }) => {
+                let path = path_at(index).unwrap_or_default();
+                let lost_race = matches!(
+                    error.code,
+                    ZkCode::NoNode | ZkCode::NodeExists | ZkCode::BadVersion | ZkCode::NotEmpty
+                );
+                match (term.fence(), index.checked_sub(checks)) {
+                    (_, _) if !lost_race => Err(Failure::Error(error.at(&path).not_applied())),
+                    (_, Some(index)) => Err(Failure::Refused(Refusal {
+                        index,
+                        path,
+                        code: error.code,
+                    })),
+                    (fence, None) => {
+                        if let Some(fence) = fence {
+                            self.fence.refused(fence.session, error.code);
+                        }
+                        Err(Failure::Error(
+                            Error::not_leader(match error.code {
+                                ZkCode::NoNode => "the latch of this term is gone",
+                                _ => "the latch of this term was changed",
+                            })
+                            .at(path),
+                        ))
+                    }
+                }
+            }
+        }
+    }
+
+    /// The parents of the operations' nodes that are not there, outermost first.
+    async fn missing_parents(
+        &self,
+        client: &Arc<dyn ZooKeeperClient>,
+        operations: &[Operation],
+    ) -> Result<Vec<String>> {
+        let mut parents = Vec::new();
+        for operation in operations {
+            if let Operation::Create { path, .. } = operation {
+                for parent in self.paths.parents_below_cluster(path) {
+                    if !parents.contains(&parent) {
+                        parents.push(parent);
+                    }
+                }
+            }
+        }
+        let cluster = self.paths.cluster();
+        let mut paths = vec![cluster.to_owned()];
+        paths.append(&mut parents);
+        let read = client
+            .multi_get(&paths)
+            .await
+            .map_err(|error| error.at(cluster).not_applied())?;
+        let missing: Vec<_> = paths
+            .into_iter()
+            .zip(read)
+            .filter(|(_, read)| matches!(read, Err(error) if error.code == ZkCode::NoNode))
+            .map(|(path, _)| path)
+            .collect();
+        if missing.first().is_some_and(|path| path == cluster) {
+            return Err(Error::new(ErrorKind::NotFound, "the cluster's znodes are gone")
+                .at(cluster)
+                .not_applied()
+                .advise("start the cluster anew: it makes its tree again, or restore it from an export"));
+        }
+        Ok(missing)
+    }
+
+    async fn refuse_beside_contenders(&self) -> Result<()> {
+        let latches = self.paths.latches();
+        match self.clients.client().await?.list(&latches).await {
+            Ok((names, _)) => match names.first() {
+                None => Ok(()),
+                Some(name) => Err(Error::not_leader(
+                    "another process contends for this cluster, and this one does not",
+                )
+                .at(self.paths.latch(name))
+                .advise("contend for leadership first, or wait until the other process has stopped")),
+            },
+            Err(error) if error.code == ZkCode::NoNode => Ok(()),
+            Err(error) => Err(error.at(&latches).not_applied()),
+        }
+    }
+
+    fn unresolved(&self, operations: &[Operation], error: &ZkError) -> Error {
+        Error::new(
+            ErrorKind::Unavailable,
+            "the reply was lost, and reading back could not tell whether it was applied",
+        )
+        .at(self.subject(operations))
+        .caused_by(error.clone())
+    }
+
+    /// The node that an error about all operations names.
+    fn subject(&self, operations: &[Operation]) -> String {
+        operations
+            .first()
+            .map_or_else(|| self.paths.cluster(), Operation::path)
+            .to_owned()
+    }
+}
+
+enum Failure {
+    /// An operation of this index, counted behind the check, was refused.
+    Refused(Refusal),
+    /// The answer is definite.
+    Error(Error),
+    /// It may have been applied.
+    ReplyLost(ZkError),
+}

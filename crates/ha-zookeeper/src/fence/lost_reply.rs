@@ -1,0 +1,172 @@
+//! What became of a multi whose reply was lost (design §8, I12).
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{Fence, Proof};
+use crate::client::{Stat, ZkCode, ZkResult, ZooKeeperClient};
+use crate::codec;
+
+/// How often reading back is tried while the connection flaps; each attempt waits for the connection.
+const ATTEMPTS: usize = 5;
+
+/// What reading back showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It was applied.
+    Applied,
+    /// It certainly was not, and never will be.
+    NotApplied,
+    /// It cannot be told; `latch_lost`: because the term is over.
+    Unknown {
+        /// The latch is gone or at another version.
+        latch_lost: Option<ZkCode>,
+    },
+}
+
+/// Reads target and latch at one moment, on the client that sent the multi: what that client had sent before
+/// is through, or is refused for ever, once its `sync` is answered.
+pub(super) async fn resolve(
+    client: &Arc<dyn ZooKeeperClient>,
+    fence: Option<&Fence>,
+    proof: &Proof,
+) -> Verdict {
+    let Some(target) = proof.path() else {
+        return Verdict::Unknown { latch_lost: None };
+    };
+    let mut paths = vec![target.to_owned()];
+    paths.extend(fence.map(|fence| fence.latch_path.clone()));
+    for _ in 0..ATTEMPTS {
+        let read = match client.sync(target).await {
+            Ok(()) => client.multi_get(&paths).await,
+            Err(error) => Err(error),
+        };
+        match read {
+            Ok(read) => return verdict(fence, proof, read),
+            Err(error) if error.code == ZkCode::ConnectionLoss => {}
+            Err(_) => break,
+        }
+    }
+    Verdict::Unknown { latch_lost: None }
+}
+
+fn verdict(fence: Option<&Fence>, proof: &Proof, read: Vec<ZkResult<(Bytes, Stat)>>) -> Verdict {
+    let mut read = read.into_iter();
+    let target = read.next();
+    let applied = match (proof, &target) {
+        (Proof::WriteId { write_id, .. }, Some(Ok((data, _)))) => codec::write_id_of(data) == Some(*write_id),
+        (Proof::Content { data: mine, .. }, Some(Ok((data, _)))) => data == mine,
+        (Proof::Gone { .. }, Some(Err(error))) => error.code == ZkCode::NoNode,
+        _ => false,
+    };
+    if applied {
+        return Verdict::Applied;
+    }
+    let unread = match &target {
+        Some(Ok(_)) => false,
+        Some(Err(error)) => error.code != ZkCode::NoNode,
+        None => true,
+    };
+    match (fence, read.next()) {
+        // Without a latch nothing says that nobody wrote over it.
+        _ if unread => Verdict::Unknown { latch_lost: None },
+        (Some(fence), Some(Ok((_, stat)))) => {
+            if stat.version == fence.version && stat.ephemeral_owner == fence.zookeeper_session.0 {
+                Verdict::NotApplied
+            } else {
+                Verdict::Unknown {
+                    latch_lost: Some(ZkCode::BadVersion),
+                }
+            }
+        }
+        (Some(_), Some(Err(error))) if error.code == ZkCode::NoNode => Verdict::Unknown {
+            latch_lost: Some(ZkCode::NoNode),
+        },
+        _ => Verdict::Unknown { latch_lost: None },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ha_core::ids::LeaderSessionId;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::client::{SessionId, ZkError};
+
+    fn fence() -> Fence {
+        Fence {
+            latch_path: "/latch".to_owned(),
+            version: 4,
+            session: LeaderSessionId::DEFAULT,
+            zookeeper_session: SessionId(9),
+        }
+    }
+
+    fn latch(version: i32, owner: i64) -> ZkResult<(Bytes, Stat)> {
+        let stat = Stat {
+            version,
+            ephemeral_owner: owner,
+            ..Stat::default()
+        };
+        Ok((Bytes::new(), stat))
+    }
+
+    fn node(data: &'static str) -> ZkResult<(Bytes, Stat)> {
+        Ok((Bytes::from_static(data.as_bytes()), Stat::default()))
+    }
+
+    fn no_node() -> ZkResult<(Bytes, Stat)> {
+        Err(ZkError::new(ZkCode::NoNode, "no node"))
+    }
+
+    #[test]
+    fn my_mark_means_applied_whatever_became_of_the_latch() {
+        let path = "/p".to_owned();
+        let write_id = Proof::WriteId {
+            path: path.clone(),
+            write_id: Uuid::from_u128(1),
+        };
+        let mine = r#"{"writeId":"00000000-0000-0000-0000-000000000001"}"#;
+        let fence = fence();
+        assert_eq!(
+            verdict(Some(&fence), &write_id, vec![node(mine), no_node()]),
+            Verdict::Applied
+        );
+        let gone = Proof::Gone { path: path.clone() };
+        assert_eq!(verdict(None, &gone, vec![no_node()]), Verdict::Applied);
+        let content = Proof::Content {
+            path,
+            data: Bytes::from_static(b"DONE"),
+        };
+        assert_eq!(verdict(None, &content, vec![node("DONE")]), Verdict::Applied);
+    }
+
+    #[test]
+    fn no_mark_and_my_latch_unchanged_means_not_applied_else_unknown() {
+        let proof = Proof::WriteId {
+            path: "/p".to_owned(),
+            write_id: Uuid::from_u128(1),
+        };
+        let fence = fence();
+        let ask = |latch| verdict(Some(&fence), &proof, vec![no_node(), latch]);
+        assert_eq!(ask(latch(4, 9)), Verdict::NotApplied);
+        for (latch, code) in [
+            (latch(5, 9), ZkCode::BadVersion),
+            (latch(4, 8), ZkCode::BadVersion),
+            (no_node(), ZkCode::NoNode),
+        ] {
+            assert_eq!(
+                ask(latch),
+                Verdict::Unknown {
+                    latch_lost: Some(code)
+                }
+            );
+        }
+        assert_eq!(
+            verdict(None, &proof, vec![no_node()]),
+            Verdict::Unknown { latch_lost: None }
+        );
+    }
+}
