@@ -1,0 +1,59 @@
+use std::io::IsTerminal as _;
+
+use tracing_subscriber::EnvFilter;
+
+use crate::{LogFormat, LogLevel, SharedOptions};
+
+/// The targets that count as ours.
+const OURS: [&str; 8] = [
+    "ha_cli",
+    "ha_cluster",
+    "ha_core",
+    "ha_embedded",
+    "ha_services",
+    "ha_storage",
+    "ha_zookeeper",
+    "hactl",
+];
+
+/// Sends the program's log to stderr, as text or JSON. For binaries only, once.
+///
+/// `--log` decides; else `RUST_LOG`; else `default` for this project's crates and `warn` for all others.
+pub fn init_logging(shared: &SharedOptions, default: LogLevel) {
+    let environment = std::env::var("RUST_LOG").ok();
+    let filter = match (shared.log, environment) {
+        (None, Some(directives)) if !directives.is_empty() => EnvFilter::new(directives),
+        (level, _) => EnvFilter::new(directives(level.unwrap_or(default))),
+    };
+    let colours =
+        std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(colours);
+    // An embedding program may have set one already; then that one stays.
+    let _ = match shared.log_format() {
+        LogFormat::Text => builder.try_init().is_ok(),
+        LogFormat::Json => builder.json().try_init().is_ok(),
+    };
+}
+
+fn directives(level: LogLevel) -> String {
+    let mut text = String::from("warn");
+    for target in OURS {
+        text.push_str(&format!(",{target}={}", level.name()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_at_the_level_and_others_at_warn() {
+        let text = directives(LogLevel::Debug);
+        assert!(text.starts_with("warn,"));
+        assert!(text.contains(",ha_zookeeper=debug"));
+    }
+}
