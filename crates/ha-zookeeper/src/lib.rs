@@ -5,3 +5,4 @@ pub mod codec;
 pub mod fence;
 pub mod identity;
 pub mod paths;
+pub mod session;

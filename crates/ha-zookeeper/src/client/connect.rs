@@ -24,8 +24,25 @@ pub async fn connect_client(
     connection_timeout: Duration,
     clock: &dyn Clock,
 ) -> Result<Arc<WireClient>> {
-    let connector = zk::Client::connector().with_session_timeout(session_timeout);
+    let connector = zk::Client::connector()
+        .with_session_timeout(session_timeout)
+        .with_fail_eagerly();
     connect(connector, servers, connection_timeout, clock).await
+}
+
+/// Attaches to the session of `old` again, whose client has come to its end; two living clients on one session
+/// would take the connection from each other for ever. Tries all servers over and over for at most `bound`.
+pub(crate) async fn attach_client(
+    old: &WireClient,
+    servers: &str,
+    session_timeout: Duration,
+    bound: Duration,
+    clock: &dyn Clock,
+) -> Result<Arc<WireClient>> {
+    let connector = zk::Client::connector()
+        .with_session_timeout(session_timeout)
+        .with_session(old.session_info());
+    connect(connector, servers, bound, clock).await
 }
 
 async fn connect(

@@ -11,6 +11,7 @@ mod wire_client;
 mod zk_error;
 mod zookeeper_client;
 
+pub(crate) use connect::attach_client;
 pub use connect::connect_client;
 pub use node_watch::{NodeEvent, NodeWatch};
 pub use operation::{CreateMode, MultiError, Operation, OperationResult};

@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use ha_core::environment::Clock;
 use zookeeper_client as zk;
 
 use super::{
@@ -39,6 +40,17 @@ impl WireClient {
         self.timeout
     }
 
+    /// Follows the client's own view of its connection. It says less than it seems (`facts.md` §2.5): "expired" is
+    /// late, and "disconnected" counts any received byte.
+    pub(crate) fn state_watcher(&self) -> zk::StateWatcher {
+        self.state.clone()
+    }
+
+    /// What is needed to attach to this session again; inside this process only.
+    pub(super) fn session_info(&self) -> zk::SessionInfo {
+        self.session.clone()
+    }
+
     /// Lets go of the session: operations that start later fail, the server is told once those in flight are
     /// answered. Idempotent.
     pub(super) fn release(&self) {
@@ -53,6 +65,16 @@ impl WireClient {
         self.release();
         while !state.state().is_terminated() {
             state.changed().await;
+        }
+    }
+
+    /// [`WireClient::close`], for at most `bound`; the session then ends in the background or by its timeout.
+    pub(crate) async fn close_within(&self, bound: Duration, clock: &dyn Clock) {
+        tokio::select! {
+            () = self.close() => {}
+            () = clock.sleep(bound) => {
+                tracing::warn!(session = %self.session_id(), "ZooKeeper did not confirm the end of the session in time");
+            }
         }
     }
 

@@ -1,0 +1,16 @@
+//! The session: one task that owns the client, replaces it after an expiry, and feeds the lease (design §3).
+
+mod activity;
+mod heartbeat;
+mod keeper;
+mod observed_client;
+mod session_options;
+mod session_status;
+mod shared;
+mod zookeeper_session;
+
+pub(crate) use heartbeat::LeaseProof;
+pub use session_options::SessionOptions;
+pub use session_status::SessionStatus;
+pub(crate) use shared::SessionClient;
+pub use zookeeper_session::ZooKeeperSession;

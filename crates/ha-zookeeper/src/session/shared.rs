@@ -1,0 +1,166 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ha_core::environment::Environment;
+use ha_core::health::{ConnectionState, HealthMonitor};
+use ha_core::lease::{LeadershipGate, LeaseId, LeaseTerms};
+use ha_core::{Error, Result};
+use tokio::sync::watch;
+
+use super::heartbeat::ProofSlot;
+use super::{SessionOptions, SessionStatus};
+use crate::client::ZooKeeperClient;
+
+/// How long a close waits for the server while the connection is down.
+const CLOSE_WHILE_DOWN: Duration = Duration::from_secs(1);
+
+/// The client of the present session, and what belongs to it.
+#[derive(Clone)]
+pub(crate) struct SessionClient {
+    /// The client.
+    pub(crate) client: Arc<dyn ZooKeeperClient>,
+    /// The session's lease, to be named when a term is granted.
+    pub(crate) lease: LeaseId,
+    /// The negotiated times.
+    pub(crate) terms: LeaseTerms,
+}
+
+/// What the task of a session and its handles share.
+pub(super) struct Shared {
+    pub(super) options: SessionOptions,
+    pub(super) environment: Environment,
+    pub(super) gate: Arc<LeadershipGate>,
+    pub(super) proof: ProofSlot,
+    pub(super) status: watch::Sender<SessionStatus>,
+    health: HealthMonitor,
+    present: Mutex<Present>,
+}
+
+#[derive(Default)]
+struct Present {
+    client: Option<SessionClient>,
+    /// Of the newest session; kept after its end.
+    terms: Option<LeaseTerms>,
+    failure: Option<Error>,
+}
+
+impl Shared {
+    pub(super) fn new(options: SessionOptions, environment: Environment, health: HealthMonitor) -> Self {
+        Self {
+            gate: Arc::new(LeadershipGate::new(Arc::clone(&environment.clock))),
+            options,
+            environment,
+            proof: ProofSlot::default(),
+            status: watch::Sender::new(SessionStatus::INITIAL),
+            health,
+            present: Mutex::default(),
+        }
+    }
+
+    /// The terms of a session with this negotiated timeout.
+    pub(super) fn lease_terms(&self, negotiated: Duration) -> Result<LeaseTerms> {
+        LeaseTerms::new(negotiated, self.options.server_tick_time).map_err(|error| {
+            error.at(format!(
+                "{} (asked for {:?}, the servers granted {negotiated:?})",
+                self.options.servers, self.options.session_timeout
+            ))
+        })
+    }
+
+    /// A client is there. The state of its connection is told next.
+    pub(super) fn begin(&self, client: &Arc<dyn ZooKeeperClient>, lease: LeaseId, terms: LeaseTerms) {
+        let asked = self.options.session_timeout;
+        let first = self.lock().terms.is_none();
+        if first && terms.session_timeout() < asked {
+            tracing::warn!(
+                asked_ms = asked.as_millis(),
+                granted_ms = terms.session_timeout().as_millis(),
+                "the ZooKeeper servers granted a shorter session timeout than was asked for"
+            );
+        }
+        let mut present = self.lock();
+        present.terms = Some(terms);
+        present.client = Some(SessionClient {
+            client: Arc::clone(client),
+            lease,
+            terms,
+        });
+        drop(present);
+        self.status
+            .send_modify(|status| status.session = Some(client.session_id()));
+    }
+
+    /// Tells a change of the connection.
+    pub(super) fn set_state(&self, state: ConnectionState) {
+        let changed = self.status.send_if_modified(|status| {
+            let changed = std::mem::replace(&mut status.state, state) != state;
+            if changed && state == ConnectionState::Connected {
+                status.connects += 1;
+            }
+            changed
+        });
+        if changed {
+            tracing::info!(?state, session = ?self.status.borrow().session, "ZooKeeper connection");
+            self.health.set_connection(state);
+        }
+    }
+
+    /// The client has come to its end: no lease, no grant, no proofs, nobody gets it any more.
+    pub(super) fn session_over(&self) {
+        self.gate.session_ended();
+        self.proof.set(None);
+        self.lock().client = None;
+        self.set_state(ConnectionState::Suspended);
+    }
+
+    /// The session was closed by this process.
+    pub(super) fn closed(&self) {
+        self.session_over();
+        self.set_state(ConnectionState::Lost);
+        self.status.send_modify(|status| {
+            status.closed = true;
+            status.session = None;
+        });
+    }
+
+    /// There will be no session any more, because of `error`.
+    pub(super) fn failed(&self, error: Error) {
+        self.lock().failure = Some(error.clone());
+        self.closed();
+        self.environment.fatal_error_handler.on_fatal_error(error);
+    }
+
+    /// The client, while the connection stands.
+    pub(super) fn connected_client(&self) -> Option<SessionClient> {
+        // The state first: a client that is taken after it is at most newer.
+        let connected = self.status.borrow().is_connected();
+        connected.then(|| self.lock().client.clone()).flatten()
+    }
+
+    /// The error of a use after the end.
+    pub(super) fn closed_error(&self) -> Error {
+        let failure = self.lock().failure.clone();
+        failure.map_or_else(|| Error::closed("the ZooKeeper session"), Error::not_applied)
+    }
+
+    /// The timeout of the newest session; what is asked for, before there was one.
+    pub(super) fn session_timeout(&self) -> Duration {
+        self.lock()
+            .terms
+            .map_or(self.options.session_timeout, |terms| terms.session_timeout())
+    }
+
+    /// How long closing waits for the server.
+    pub(super) fn close_bound(&self) -> Duration {
+        if self.status.borrow().is_connected() {
+            self.session_timeout()
+        } else {
+            CLOSE_WHILE_DOWN
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Present> {
+        // Only whole values are put in under the lock.
+        self.present.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
