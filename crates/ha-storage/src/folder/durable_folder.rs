@@ -1,0 +1,395 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use ha_core::backoff::Backoff;
+use ha_core::environment::Environment;
+use ha_core::error::{Error, ErrorKind, Result};
+use object_store::{GetOptions, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload};
+
+use super::fault::Fault;
+use super::{Entry, EntryKind, FileInfo, RelativePath, local};
+
+/// Attempts at an operation before a transient fault is reported.
+const ATTEMPTS: u32 = 4;
+/// First and longest wait between attempts.
+const RETRY_WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
+
+/// The outcome of a create-only write. Losing is a value, not an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Creation {
+    /// The file is there, durable, and this call put it there.
+    Created,
+    /// Another one is there, untouched.
+    Exists,
+}
+
+/// The directory that everything of a local store lies in: canonical, and without symbolic links below.
+#[derive(Clone, Debug)]
+pub(crate) struct LocalBase(pub(crate) PathBuf);
+
+/// One folder in an object store. All reads, writes and deletions of the storage go through it: names are
+/// checked, symbolic links refused, faults retried, errors explained. Cloning is cheap.
+///
+/// A dropped write may still be applied.
+#[derive(Clone)]
+pub(crate) struct DurableFolder {
+    pub(super) store: Arc<dyn ObjectStore>,
+    /// Segments from the root of the store to this folder.
+    pub(super) prefix: Arc<[String]>,
+    local: Option<LocalBase>,
+    /// How the folder is named to people: a path, or a URI without a trailing `/`.
+    display: Arc<str>,
+    environment: Environment,
+}
+
+impl DurableFolder {
+    /// The folder `prefix` of `store`; `local` is set when that is a local directory, `root` names the store to
+    /// people otherwise.
+    pub(crate) fn new(
+        store: Arc<dyn ObjectStore>,
+        local: Option<LocalBase>,
+        root: &str,
+        prefix: Vec<String>,
+        environment: Environment,
+    ) -> Self {
+        let display = match &local {
+            Some(LocalBase(base)) => local::path_of(base, &prefix).display().to_string(),
+            None => format!("{}/{}", root.trim_end_matches('/'), prefix.join("/")),
+        };
+        Self {
+            store,
+            prefix: prefix.into(),
+            local,
+            display: display.into(),
+            environment,
+        }
+    }
+
+    /// How a path is named to people.
+    pub(crate) fn display(&self, path: &RelativePath) -> String {
+        if path.as_str().is_empty() {
+            self.display.to_string()
+        } else {
+            format!("{}/{path}", self.display)
+        }
+    }
+
+    /// The local folder, where it is one.
+    pub(crate) fn local_path(&self) -> Option<PathBuf> {
+        self.local
+            .as_ref()
+            .map(|LocalBase(base)| local::path_of(base, &self.prefix))
+    }
+
+    /// The file system path of a path below, where the folder is local.
+    pub(super) fn local_path_of(&self, path: &RelativePath) -> Option<PathBuf> {
+        self.local
+            .as_ref()
+            .map(|LocalBase(base)| local::path_of(base, &self.segments(path)))
+    }
+
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Puts a new file in place, whole and durable, unless there is one.
+    ///
+    /// # Errors
+    /// Not applied when the file is certainly not there; else effect `Unknown`.
+    pub(crate) async fn create(&self, path: &RelativePath, content: Bytes) -> Result<Creation> {
+        let mut retry = Retry::new(&self.environment);
+        let fault = loop {
+            match self.put(path, content.clone(), PutMode::Create).await {
+                Ok(()) => return Ok(Creation::Created),
+                // Nothing of this call can have put it there: the first attempt came too late.
+                Err(fault) if fault.is_already_exists() && retry.is_first() => return Ok(Creation::Exists),
+                Err(fault) if fault.is_already_exists() => break fault,
+                Err(fault) => {
+                    if !retry.again(&fault).await {
+                        break fault;
+                    }
+                }
+            }
+        };
+        // An attempt that failed late may have put the file in place: what is there decides.
+        let error = fault.into_error("write the file", &self.display(path));
+        match self.read(path, |_| Ok(())).await {
+            Ok(None) => Err(error.not_applied()),
+            Ok(Some(found)) if found == content => match self.sync_parent(path).await {
+                Ok(()) => Ok(Creation::Created),
+                Err(_) => Err(error),
+            },
+            Ok(Some(_)) => Ok(Creation::Exists),
+            Err(_) => Err(error),
+        }
+    }
+
+    /// Puts a file in place, whole and durable, instead of the one that is there, if any. The caller keeps other
+    /// writers away.
+    pub(crate) async fn replace(&self, path: &RelativePath, content: Bytes) -> Result<()> {
+        let mut retry = Retry::new(&self.environment);
+        loop {
+            match self.put(path, content.clone(), PutMode::Overwrite).await {
+                Ok(()) => return Ok(()),
+                Err(Fault::Refused(error)) => return Err(error),
+                Err(fault) => {
+                    if !retry.again(&fault).await {
+                        return Err(fault.into_error("write the file", &self.display(path)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads a file, `None` when it is missing. `check` sees the size before a byte is read.
+    ///
+    /// # Errors
+    /// Those of `check`; `Corrupt` for what is no regular file; all with effect `NotApplied`.
+    pub(crate) async fn read(
+        &self,
+        path: &RelativePath,
+        check: impl Fn(u64) -> Result<()> + Sync,
+    ) -> Result<Option<Bytes>> {
+        self.retrying("read the file", path, || async {
+            self.guard(path, false).await?;
+            let found = self
+                .store
+                .get_opts(&self.key(path), GetOptions::default())
+                .await?;
+            check(found.meta.size).map_err(|error| error.at(self.display(path)))?;
+            Ok(found.bytes().await?)
+        })
+        .await
+    }
+
+    /// What the store knows of a file, `None` when it is missing.
+    pub(crate) async fn stat(&self, path: &RelativePath) -> Result<Option<FileInfo>> {
+        self.retrying("look up the file", path, || async {
+            match &self.local {
+                Some(_) => match self.guard(path, false).await? {
+                    Some(metadata) => local::file_info(&metadata),
+                    None => Err(std::io::Error::from(std::io::ErrorKind::NotFound).into()),
+                },
+                None => {
+                    let meta = self.store.head(&self.key(path)).await?;
+                    Ok(FileInfo {
+                        size: meta.size,
+                        last_modified: SystemTime::from(meta.last_modified),
+                        version: meta.e_tag.unwrap_or_else(|| meta.last_modified.to_string()),
+                    })
+                }
+            }
+        })
+        .await
+    }
+
+    /// Deletes a file durably. `false`: it was not there.
+    pub(crate) async fn delete(&self, path: &RelativePath) -> Result<bool> {
+        if self.stat(path).await?.is_none() {
+            return Ok(false);
+        }
+        let deleted = self
+            .retrying("delete the file", path, || async {
+                self.guard(path, false).await?;
+                Ok(self.store.delete(&self.key(path)).await?)
+            })
+            .await
+            .map_err(|error| error.with_effect(ha_core::Effect::Unknown))?;
+        if deleted.is_some() {
+            self.sync_parent(path)
+                .await
+                .map_err(|fault| fault.into_error("make the deletion durable", &self.display(path)))?;
+        }
+        Ok(deleted.is_some())
+    }
+
+    /// The entries of a folder below, sorted by name; `None` when the folder is missing (where there are
+    /// folders: in other stores it is empty then).
+    pub(crate) async fn list(&self, folder: &RelativePath) -> Result<Option<Vec<Entry>>> {
+        let entries = self
+            .retrying("list the folder", folder, || async {
+                match &self.local {
+                    Some(LocalBase(base)) => {
+                        if self.guard(folder, true).await?.is_none() {
+                            return Ok(None);
+                        }
+                        let path = local::path_of(base, &self.segments(folder));
+                        local::blocking(move || local::list(&path)).await
+                    }
+                    None => self.list_objects(folder).await.map(Some),
+                }
+            })
+            .await?
+            .flatten();
+        Ok(entries.map(|mut entries| {
+            entries.sort_by(|a, b| a.name.cmp(&b.name));
+            entries
+        }))
+    }
+
+    async fn list_objects(&self, folder: &RelativePath) -> Result<Vec<Entry>, Fault> {
+        let found = self.store.list_with_delimiter(Some(&self.key(folder))).await?;
+        let entry = |path: &object_store::path::Path, kind| Entry {
+            name: path.filename().unwrap_or_default().to_owned(),
+            kind,
+        };
+        let folders = found
+            .common_prefixes
+            .iter()
+            .map(|path| entry(path, EntryKind::Folder));
+        let files = found
+            .objects
+            .iter()
+            .map(|meta| entry(&meta.location, EntryKind::File));
+        Ok(folders.chain(files).collect())
+    }
+
+    /// Removes a folder below if nothing is in it. Only tidiness: failures are logged.
+    pub(crate) async fn remove_if_empty(&self, folder: &RelativePath) {
+        let Some(LocalBase(base)) = &self.local else {
+            return;
+        };
+        let path = local::path_of(base, &self.segments(folder));
+        let removed = match self.guard(folder, true).await {
+            Ok(Some(_)) => local::blocking(move || local::remove_empty_folder(&path)).await,
+            Ok(None) => Ok(()),
+            Err(fault) => Err(fault),
+        };
+        if let Err(fault) = removed {
+            tracing::debug!(folder = self.display(folder), %fault, "an empty folder stays");
+        }
+    }
+
+    /// Makes a folder below, durably; does nothing where there are no folders.
+    pub(crate) async fn create_folder(&self, folder: &RelativePath) -> Result<()> {
+        let Some(LocalBase(base)) = &self.local else {
+            return Ok(());
+        };
+        let path = local::path_of(base, &self.segments(folder));
+        let made = match self.guard(folder, true).await {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => local::blocking(move || local::create_folder(&path)).await,
+            Err(fault) => Err(fault),
+        };
+        made.map_err(|fault| {
+            fault
+                .into_error("make the folder", &self.display(folder))
+                .not_applied()
+        })
+    }
+
+    pub(super) async fn sync_parent(&self, path: &RelativePath) -> Result<(), Fault> {
+        let Some(LocalBase(base)) = &self.local else {
+            return Ok(());
+        };
+        let folder = local::path_of(base, &self.segments(&path.parent()));
+        local::blocking(move || local::sync_folder(&folder)).await
+    }
+
+    async fn put(&self, path: &RelativePath, content: Bytes, mode: PutMode) -> Result<(), Fault> {
+        self.guard(path, false).await?;
+        let options = PutOptions::from(mode);
+        self.store
+            .put_opts(&self.key(path), PutPayload::from(content), options)
+            .await?;
+        Ok(())
+    }
+
+    /// Refuses what could lead out of the folder; gives the metadata of what is there.
+    pub(super) async fn guard(
+        &self,
+        path: &RelativePath,
+        is_folder: bool,
+    ) -> Result<Option<std::fs::Metadata>, Fault> {
+        let Some(LocalBase(base)) = &self.local else {
+            return Ok(None);
+        };
+        let base: Box<Path> = base.as_path().into();
+        let segments = self.segments(path);
+        local::blocking(move || local::guard(&base, &segments, is_folder)).await
+    }
+
+    pub(super) fn key(&self, path: &RelativePath) -> object_store::path::Path {
+        path.object_path(&self.prefix)
+    }
+
+    fn segments(&self, path: &RelativePath) -> Vec<String> {
+        self.prefix
+            .iter()
+            .cloned()
+            .chain(path.segments().map(str::to_owned))
+            .collect()
+    }
+
+    /// Repeats an operation that changes nothing, or may be repeated. `None`: not found.
+    pub(super) async fn retrying<T, F>(
+        &self,
+        verb: &str,
+        path: &RelativePath,
+        mut attempt: impl FnMut() -> F,
+    ) -> Result<Option<T>>
+    where
+        F: Future<Output = Result<T, Fault>>,
+    {
+        let mut retry = Retry::new(&self.environment);
+        loop {
+            match attempt().await {
+                Ok(value) => return Ok(Some(value)),
+                Err(fault) if fault.is_not_found() => return Ok(None),
+                Err(fault) => {
+                    if !retry.again(&fault).await {
+                        return Err(fault.into_error(verb, &self.display(path)).not_applied());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Counts attempts and waits between them.
+pub(super) struct Retry<'a> {
+    environment: &'a Environment,
+    backoff: Backoff,
+    failed: u32,
+}
+
+impl<'a> Retry<'a> {
+    pub(super) fn new(environment: &'a Environment) -> Self {
+        Self {
+            environment,
+            backoff: Backoff::new(RETRY_WAIT.0, RETRY_WAIT.1),
+            failed: 0,
+        }
+    }
+
+    fn is_first(&self) -> bool {
+        self.failed == 0
+    }
+
+    /// After a fault: waits and says whether to try again.
+    pub(super) async fn again(&mut self, fault: &Fault) -> bool {
+        self.failed += 1;
+        if !fault.is_transient() || self.failed >= ATTEMPTS {
+            return false;
+        }
+        tracing::warn!(%fault, attempt = self.failed, "the storage failed; trying again");
+        self.environment.clock.sleep(self.backoff.next_delay()).await;
+        true
+    }
+}
+
+/// Fails with `Corrupt` when more than `limit` bytes would be read.
+pub(crate) fn at_most(limit: u64) -> impl Fn(u64) -> Result<()> + Sync {
+    move |size| {
+        if size > limit {
+            return Err(Error::new(
+                ErrorKind::Corrupt,
+                format!("the file has {size} bytes, at most {limit} are expected"),
+            )
+            .not_applied());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,373 @@
+use std::collections::BTreeMap;
+use std::io::ErrorKind as ErrorKindIo;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use ha_core::environment::{Environment, TaskScope};
+use ha_core::error::{Error, ErrorKind, Result};
+use ha_core::ids::{ClusterId, JobId};
+use object_store::ObjectStore;
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+use tokio::sync::oneshot;
+
+use super::Location;
+use crate::folder::{Creation, DurableFolder, Fault, LocalBase, RelativePath, at_most, local};
+use crate::shared::Shared;
+use crate::state::envelope::{self, MAX_FILE};
+use crate::state::state_path;
+use crate::state::{State, StateFile, StateKind};
+
+/// The HA storage of one cluster: `<storageDir>/<cluster-id>` on a local file system or in memory.
+///
+/// Files are written to a temporary name, fsynced, put in place without overwriting, and their folder is
+/// fsynced: what a call returned for survives a power cut, and nothing half-written is ever visible. Reads
+/// verify length, checksum, kind and owner. Every path that comes from outside must be one of the cluster's own
+/// layout; symbolic links below the storage directory are never followed, for reading and for deleting.
+///
+/// Transient faults are tried four times within a second. Errors name the file, the system's reason and the
+/// remedy. A dropped write may still be applied. Nothing here is fenced: files have names of their own, and what
+/// publishes them is (design §8).
+pub struct HaStorage {
+    cluster_id: ClusterId,
+    uri: String,
+    /// Where storage directories hold what does not lie in a cluster's folder.
+    base: Base,
+    folder: DurableFolder,
+    shared: Arc<Shared>,
+    scope: TaskScope,
+    environment: Environment,
+}
+
+/// The storage directory itself.
+#[derive(Clone)]
+struct Base {
+    store: Arc<dyn ObjectStore>,
+    local: Option<LocalBase>,
+}
+
+impl HaStorage {
+    /// Opens the storage for reading and writing; makes the directory when it is missing, and proves that it can
+    /// be written.
+    ///
+    /// `storage_dir` is a path, a `file:` URI, or `memory:` for a fresh one that this process alone sees.
+    ///
+    /// # Errors
+    /// `Invalid` for a location that cannot be used; `Denied`, `Unavailable` or `Corrupt` when the directory
+    /// cannot be made, read or written, or is none.
+    pub async fn open(
+        storage_dir: &str,
+        cluster_id: &ClusterId,
+        environment: &Environment,
+    ) -> Result<Arc<Self>> {
+        let storage = match Location::parse(storage_dir)? {
+            Location::Memory => return Ok(Self::in_memory(cluster_id, environment)),
+            Location::Local(path) => {
+                let made = path.clone();
+                local::blocking(move || local::create_folder(&made))
+                    .await
+                    .map_err(|fault| explain_open(fault, &path))?;
+                Self::open_local(path, cluster_id, environment).await?
+            }
+        };
+        storage.prove_writable().await?;
+        Ok(storage)
+    }
+
+    /// Opens the storage for reading: makes nothing, writes nothing.
+    ///
+    /// # Errors
+    /// As [`HaStorage::open`], and `NotFound` when the directory is missing.
+    pub async fn open_existing(
+        storage_dir: &str,
+        cluster_id: &ClusterId,
+        environment: &Environment,
+    ) -> Result<Arc<Self>> {
+        match Location::parse(storage_dir)? {
+            Location::Memory => Ok(Self::in_memory(cluster_id, environment)),
+            Location::Local(path) => Self::open_local(path, cluster_id, environment).await,
+        }
+    }
+
+    /// A fresh storage in the memory of this process. It lives as long as the returned value.
+    pub fn in_memory(cluster_id: &ClusterId, environment: &Environment) -> Arc<Self> {
+        Self::on_object_store(Arc::new(InMemory::new()), "memory:///", cluster_id, environment)
+    }
+
+    /// A storage on any object store with conditional puts; `uri` is how it is named to people. Two of them on
+    /// one object store in one process do not share locks: use one.
+    pub fn on_object_store(
+        store: Arc<dyn ObjectStore>,
+        uri: &str,
+        cluster_id: &ClusterId,
+        environment: &Environment,
+    ) -> Arc<Self> {
+        let base = Base { store, local: None };
+        Self::build(base, uri.to_owned(), Arc::default(), cluster_id, environment)
+    }
+
+    async fn open_local(
+        path: PathBuf,
+        cluster_id: &ClusterId,
+        environment: &Environment,
+    ) -> Result<Arc<Self>> {
+        let wanted = path.clone();
+        let opened = local::blocking(move || -> Result<_, Fault> {
+            let canonical = std::fs::canonicalize(&wanted)?;
+            // Proves that it is a directory that can be read.
+            std::fs::read_dir(&canonical)?;
+            let store = LocalFileSystem::new_with_prefix(&canonical)?.with_fsync(true);
+            Ok((canonical, store))
+        });
+        let (canonical, store) = opened.await.map_err(|fault| explain_open(fault, &path))?;
+        let base = Base {
+            store: Arc::new(store),
+            local: Some(LocalBase(canonical.clone())),
+        };
+        let shared = Shared::of_folder(&canonical.join(cluster_id.as_str()));
+        let uri = format!("file://{}", canonical.display());
+        Ok(Self::build(base, uri, shared, cluster_id, environment))
+    }
+
+    fn build(
+        base: Base,
+        uri: String,
+        shared: Arc<Shared>,
+        cluster_id: &ClusterId,
+        environment: &Environment,
+    ) -> Arc<Self> {
+        let folder = base.folder(&uri, vec![cluster_id.as_str().to_owned()], environment);
+        Arc::new(Self {
+            cluster_id: cluster_id.clone(),
+            uri,
+            base,
+            folder,
+            shared,
+            scope: environment.task_scope(),
+            environment: environment.clone(),
+        })
+    }
+
+    /// The cluster.
+    pub fn cluster_id(&self) -> &ClusterId {
+        &self.cluster_id
+    }
+
+    /// The storage directory, in one spelling whatever the configuration's was.
+    pub fn uri(&self) -> &str {
+        &self.uri
+    }
+
+    /// The cluster's folder, where the storage is local. It may not exist yet.
+    pub fn local_folder(&self) -> Option<PathBuf> {
+        self.folder.local_path()
+    }
+
+    /// How a path below the cluster's folder is named to people, whether or not it is one of the layout.
+    pub fn display(&self, path: &str) -> String {
+        format!("{}/{path}", self.folder.display(&RelativePath::root()))
+    }
+
+    /// Writes a new state file `<name>-<uuid>` durably into the folder of its kind. `name` is the job id for a
+    /// job graph, the 19-digit id for a checkpoint.
+    ///
+    /// # Errors
+    /// `Invalid` for another name or too much content; `Denied`, `Unavailable`: not applied, unless the file
+    /// could not be looked up afterwards (effect `Unknown`; it is then a file without a pointer at most).
+    pub async fn put_state(
+        &self,
+        kind: StateKind,
+        owner: JobId,
+        name: &str,
+        attributes: BTreeMap<String, String>,
+        payload: Bytes,
+    ) -> Result<StateFile> {
+        let path = state_path::new_state(kind, owner, name, self.environment.ids.uuid())?;
+        let content = envelope::encode(kind, owner, attributes, &payload)?;
+        let file = StateFile {
+            kind,
+            path: path.as_str().to_owned(),
+            size: content.len() as u64,
+            crc32c: crc32c::crc32c(&content),
+        };
+        match self.folder.create(&path, content).await? {
+            Creation::Created => Ok(file),
+            Creation::Exists => Err(Error::new(
+                ErrorKind::AlreadyExists,
+                "another file has this unique name",
+            )
+            .at(self.folder.display(&path))
+            .not_applied()),
+        }
+    }
+
+    /// Reads the file that a pointer names, and verifies path, size, checksum, kind and owner.
+    ///
+    /// # Errors
+    /// `NotFound` when the file is missing; `Corrupt` with the reason when it is not what the pointer says, or
+    /// when the pointer leads elsewhere; `Denied`, `Unavailable`.
+    pub async fn get_state(&self, file: &StateFile) -> Result<State> {
+        let (path, owner) = self.resolve(file.kind, &file.path)?;
+        let expected = |size: u64| {
+            if size == file.size && size <= MAX_FILE {
+                return Ok(());
+            }
+            let what = match size {
+                0 => "is empty",
+                _ if size < file.size => "is cut off",
+                _ => "has bytes appended",
+            };
+            Err(corrupt(format!(
+                "the file {what}: {size} bytes, its pointer says {}",
+                file.size
+            )))
+        };
+        let Some(content) = self.folder.read(&path, expected).await? else {
+            return Err(
+                Error::new(ErrorKind::NotFound, "the file that a pointer names is missing")
+                    .at(self.folder.display(&path))
+                    .advise("put it back from a copy; the pointer was left as it is")
+                    .not_applied(),
+            );
+        };
+        let checksum = crc32c::crc32c(&content);
+        if checksum != file.crc32c {
+            // The header often knows better what happened.
+            let reason = envelope::decode(&content, file.kind, owner)
+                .err()
+                .unwrap_or_else(|| {
+                    format!(
+                        "its checksum is {checksum:08x}, its pointer says {:08x}",
+                        file.crc32c
+                    )
+                });
+            return Err(
+                corrupt(format!("the file is not the one that was written: {reason}"))
+                    .at(self.folder.display(&path)),
+            );
+        }
+        self.decode(&path, &content, file.kind, owner)
+    }
+
+    /// Reads a file-backed state file, which no pointer describes; `None` when it is missing.
+    pub(crate) async fn read_state(
+        &self,
+        path: &RelativePath,
+        kind: StateKind,
+        owner: JobId,
+    ) -> Result<Option<State>> {
+        let Some(content) = self.folder.read(path, at_most(MAX_FILE)).await? else {
+            return Ok(None);
+        };
+        self.decode(path, &content, kind, owner).map(Some)
+    }
+
+    fn decode(&self, path: &RelativePath, content: &Bytes, kind: StateKind, owner: JobId) -> Result<State> {
+        envelope::decode(content, kind, owner).map_err(|reason| corrupt(reason).at(self.folder.display(path)))
+    }
+
+    /// Deletes a state file durably, after its pointer. `path` is relative to the cluster's folder. `false`: it
+    /// was not there.
+    ///
+    /// # Errors
+    /// `Corrupt` for a path that is not one of a state file of this cluster: nothing is touched. `Denied`,
+    /// `Unavailable`: repeat it later.
+    pub async fn delete(&self, path: &str) -> Result<bool> {
+        let path = StateKind::ALL
+            .into_iter()
+            .find_map(|kind| state_path::parse(kind, path).ok())
+            .map(|(path, _)| path)
+            .ok_or_else(|| {
+                self.foreign_path(path, format!("the path {path:?} is not one of a state file"))
+            })?;
+        self.folder.delete(&path).await
+    }
+
+    fn resolve(&self, kind: StateKind, path: &str) -> Result<(RelativePath, JobId)> {
+        state_path::parse(kind, path).map_err(|error| self.foreign_path(path, error.message().to_owned()))
+    }
+
+    fn foreign_path(&self, path: &str, reason: String) -> Error {
+        corrupt(reason)
+            .at(self.display(path))
+            .advise("it was left untouched; correct or remove what names this path")
+    }
+
+    pub(crate) fn folder(&self) -> &DurableFolder {
+        &self.folder
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Another folder of the storage directory.
+    pub(crate) fn folder_beside(&self, prefix: Vec<String>) -> DurableFolder {
+        self.base.folder(&self.uri, prefix, &self.environment)
+    }
+
+    /// Runs `work` to its end even when the caller stops waiting: it holds a lock whose next holder must not
+    /// meet its late write.
+    pub(crate) async fn to_the_end<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let (answer, answered) = oneshot::channel();
+        self.scope.spawn(name, async move {
+            // Nobody may be waiting any more.
+            let _ = answer.send(work.await);
+        });
+        answered.await.unwrap_or_else(|_| {
+            Err(Error::new(
+                ErrorKind::Internal,
+                format!("the task {name} did not answer"),
+            ))
+        })
+    }
+}
+
+impl Base {
+    fn folder(&self, uri: &str, prefix: Vec<String>, environment: &Environment) -> DurableFolder {
+        DurableFolder::new(
+            Arc::clone(&self.store),
+            self.local.clone(),
+            uri,
+            prefix,
+            environment.clone(),
+        )
+    }
+}
+
+fn explain_open(fault: Fault, path: &std::path::Path) -> Error {
+    if fault.is_not_found() {
+        return Error::new(ErrorKind::NotFound, "the storage directory is missing")
+            .at(path.display().to_string())
+            .advise("check high-availability.storageDir, and that it is mounted")
+            .not_applied();
+    }
+    // What cannot be made a directory because something is there: a file, or a link to what is gone.
+    if let Fault::Io(error) = &fault
+        && matches!(
+            error.kind(),
+            ErrorKindIo::AlreadyExists | ErrorKindIo::NotADirectory
+        )
+    {
+        return Error::invalid("the storage directory, or a part of its path, is not a directory")
+            .at(path.display().to_string())
+            .advise("correct high-availability.storageDir, or move away what is there");
+    }
+    fault
+        .into_error("open the storage directory", &path.display().to_string())
+        .not_applied()
+}
+
+/// Data that is not what it should be; it was left as it is.
+pub(crate) fn corrupt(reason: String) -> Error {
+    Error::new(ErrorKind::Corrupt, reason).not_applied()
+}

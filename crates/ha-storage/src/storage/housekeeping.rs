@@ -1,0 +1,251 @@
+//! Identity, listings, and the removal of a whole cluster.
+
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use ha_core::error::{Error, ErrorKind, Result};
+use ha_core::ids::{BlobKey, JobId};
+
+use super::ha_storage::corrupt;
+use super::{ClusterIdentity, HaStorage};
+use crate::folder::{Creation, EntryKind, RelativePath, at_most, is_temporary};
+use crate::state::state_path::{self, BLOBS, IDENTITY, JOB_GRAPHS, JOBS, REGISTRY, layout};
+use crate::state::{ListedState, StateKind};
+
+/// Longest identity.json, in bytes.
+const MAX_IDENTITY: u64 = 64 * 1024;
+/// Begins the names of files that are written only to be looked at.
+const PROBE_PREFIX: &str = ".upload-probe-";
+
+impl HaStorage {
+    /// The identity of the cluster; makes it when there is none. Of several processes that do so at once, one
+    /// makes it and all read the same.
+    ///
+    /// # Errors
+    /// `Corrupt` when identity.json is unreadable or newer: it is left as it is.
+    pub async fn identity(&self) -> Result<ClusterIdentity> {
+        if let Some(identity) = self.read_identity().await? {
+            return Ok(identity);
+        }
+        let identity = ClusterIdentity {
+            format: ClusterIdentity::FORMAT,
+            cluster_uuid: self.environment().ids.uuid(),
+            storage_dir: self.uri().to_owned(),
+            created_by: format!(
+                "ha-services {}, process {}",
+                env!("CARGO_PKG_VERSION"),
+                std::process::id()
+            ),
+        };
+        let content = serde_json::to_vec(&identity).map_err(|error| {
+            Error::new(ErrorKind::Internal, "the identity cannot be written").caused_by(error)
+        })?;
+        match self.folder().create(&layout([IDENTITY]), content.into()).await? {
+            Creation::Created => Ok(identity),
+            Creation::Exists => self.read_identity().await?.ok_or_else(|| {
+                Error::new(ErrorKind::Unavailable, "it was made and removed by others")
+                    .at(self.display(IDENTITY))
+                    .not_applied()
+            }),
+        }
+    }
+
+    /// The identity of the cluster, `None` when there is none yet. Writes nothing.
+    ///
+    /// # Errors
+    /// As [`HaStorage::identity`].
+    pub async fn read_identity(&self) -> Result<Option<ClusterIdentity>> {
+        let path = layout([IDENTITY]);
+        let Some(content) = self.folder().read(&path, at_most(MAX_IDENTITY)).await? else {
+            return Ok(None);
+        };
+        parse_identity(&content)
+            .map(Some)
+            .map_err(|reason| corrupt(reason).at(self.display(IDENTITY)))
+    }
+
+    /// Whether there is any job graph or checkpoint file.
+    ///
+    /// # Errors
+    /// `Denied`, `Unavailable`.
+    pub async fn has_state_files(&self) -> Result<bool> {
+        Ok(!self.list_states(StateKind::JobGraph, None).await?.is_empty()
+            || !self.list_states(StateKind::Checkpoint, None).await?.is_empty())
+    }
+
+    /// The state files of a kind, of one job or of all, sorted by path. Foreign and temporary names are left out.
+    ///
+    /// # Errors
+    /// `Denied`, `Unavailable`, `Corrupt` where something else stands in the place of a folder.
+    pub async fn list_states(&self, kind: StateKind, owner: Option<JobId>) -> Result<Vec<ListedState>> {
+        let folders = match (kind, owner) {
+            (StateKind::JobGraph | StateKind::RunningJob, _) => {
+                vec![state_path::folder_of(kind, JobId::from_bytes([0; 16]))]
+            }
+            (_, Some(owner)) => vec![state_path::folder_of(kind, owner)],
+            (_, None) => self
+                .job_folders(JOBS)
+                .await?
+                .into_iter()
+                .map(|owner| state_path::folder_of(kind, owner))
+                .collect(),
+        };
+        let mut states = Vec::new();
+        for folder in folders {
+            for path in self.files(&folder).await? {
+                let Ok((path, its_owner)) = state_path::parse(kind, path.as_str()) else {
+                    continue;
+                };
+                if owner.is_some_and(|owner| owner != its_owner) {
+                    continue;
+                }
+                // A file that was deleted since it was listed is not there.
+                if let Some(info) = self.folder().stat(&path).await? {
+                    states.push(ListedState {
+                        kind,
+                        owner: its_owner,
+                        path: path.as_str().to_owned(),
+                        size: info.size,
+                        last_modified: info.last_modified,
+                    });
+                }
+            }
+        }
+        Ok(states)
+    }
+
+    /// The files of a folder whose names are in the grammar; none when it is missing.
+    pub(crate) async fn files(&self, folder: &RelativePath) -> Result<Vec<RelativePath>> {
+        let entries = self.folder().list(folder).await?.unwrap_or_default();
+        Ok(entries
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::File && !is_temporary(&entry.name))
+            .filter_map(|entry| folder.child(&entry.name))
+            .collect())
+    }
+
+    /// The jobs that have a folder in `parent`.
+    async fn job_folders(&self, parent: &str) -> Result<Vec<JobId>> {
+        let entries = self.folder().list(&layout([parent])).await?.unwrap_or_default();
+        Ok(entries
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::Folder)
+            .filter_map(|entry| JobId::from_name(&entry.name))
+            .collect())
+    }
+
+    /// The time of the store's own clock, by which files are dated: that of a marker file just written.
+    ///
+    /// # Errors
+    /// `Denied`, `Unavailable`.
+    pub async fn store_time(&self) -> Result<SystemTime> {
+        let name = format!("{PROBE_PREFIX}{}", self.environment().ids.uuid());
+        let marker = layout([&name]);
+        self.folder()
+            .create(&marker, Bytes::from_static(b"marker\n"))
+            .await?;
+        let info = self.folder().stat(&marker).await;
+        self.folder().delete(&marker).await?;
+        info?.map(|info| info.last_modified).ok_or_else(|| {
+            Error::new(ErrorKind::Unavailable, "a file just written is not there")
+                .at(self.folder().display(&marker))
+                .not_applied()
+        })
+    }
+
+    pub(super) async fn prove_writable(&self) -> Result<()> {
+        self.store_time().await.map(drop)
+    }
+
+    /// Deletes what writes of ended processes left under temporary names, older than `age` by the store's own
+    /// clock. `age` must be longer than any write takes. Gives how many were deleted.
+    ///
+    /// # Errors
+    /// The first failure; what was deleted before stays deleted.
+    pub async fn sweep_temporary_files(&self, age: Duration) -> Result<usize> {
+        let now = self.store_time().await?;
+        let mut folders = vec![
+            RelativePath::root(),
+            layout([JOB_GRAPHS]),
+            layout([JOBS]),
+            layout([REGISTRY]),
+        ];
+        for owner in self.job_folders(JOBS).await? {
+            folders.push(state_path::job_folder(owner));
+            folders.push(state_path::checkpoint_folder(owner));
+        }
+        for owner in self.job_folders(BLOBS).await? {
+            folders.push(state_path::blob_folder(owner));
+        }
+        let mut swept = 0;
+        for folder in folders {
+            swept += self.folder().sweep(&folder, now, age).await?;
+        }
+        Ok(swept)
+    }
+
+    /// Deletes every file of this cluster's folder that is of its layout, and the folders that are empty then.
+    /// Nothing else is touched. Idempotent. Call it after the pointers are gone.
+    ///
+    /// Gives the paths of what is left there, foreign entries for instance.
+    ///
+    /// # Errors
+    /// The first failure; a repetition goes on.
+    pub async fn delete_cluster_files(&self) -> Result<Vec<String>> {
+        let root = self.folder();
+        for kind in StateKind::ALL {
+            for state in self.list_states(kind, None).await? {
+                self.delete(&state.path).await?;
+            }
+        }
+        for owner in self.job_folders(BLOBS).await? {
+            self.delete_blobs(owner).await?;
+        }
+        self.sweep_temporary_files(Duration::ZERO).await?;
+        for owner in self.job_folders(JOBS).await? {
+            root.remove_if_empty(&state_path::checkpoint_folder(owner)).await;
+            root.remove_if_empty(&state_path::job_folder(owner)).await;
+        }
+        for folder in [JOB_GRAPHS, JOBS, REGISTRY, BLOBS] {
+            root.remove_if_empty(&layout([folder])).await;
+        }
+        root.delete(&layout([IDENTITY])).await?;
+        root.remove_if_empty(&RelativePath::root()).await;
+        let left = root.list(&RelativePath::root()).await?.unwrap_or_default();
+        Ok(left.iter().map(|entry| self.display(&entry.name)).collect())
+    }
+
+    /// Deletes the blobs of a job, and the folder if it is empty then. `false`: there was none.
+    pub(crate) async fn delete_blobs(&self, owner: JobId) -> Result<bool> {
+        let folder = state_path::blob_folder(owner);
+        let mut any = false;
+        for path in self.files(&folder).await? {
+            if path.file_name().parse::<BlobKey>().is_ok() {
+                any |= self.folder().delete(&path).await?;
+            }
+        }
+        self.folder().remove_if_empty(&folder).await;
+        Ok(any)
+    }
+
+    /// Removes what is empty after a job's files are gone.
+    pub(crate) async fn tidy_job(&self, owner: JobId) {
+        self.folder()
+            .remove_if_empty(&state_path::checkpoint_folder(owner))
+            .await;
+        self.folder()
+            .remove_if_empty(&state_path::job_folder(owner))
+            .await;
+    }
+}
+
+fn parse_identity(content: &[u8]) -> Result<ClusterIdentity, String> {
+    let value: serde_json::Value =
+        serde_json::from_slice(content).map_err(|error| format!("it is no JSON: {error}"))?;
+    match value.get("format").and_then(serde_json::Value::as_u64) {
+        Some(format) if format <= u64::from(ClusterIdentity::FORMAT) => {}
+        Some(format) => return Err(format!("it has the newer format {format}")),
+        None => return Err("it names no format".to_owned()),
+    }
+    serde_json::from_value(value).map_err(|error| format!("it is incomplete: {error}"))
+}
