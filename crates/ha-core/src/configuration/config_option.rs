@@ -1,5 +1,8 @@
 use super::{ConfigValue, OptionSupport};
 
+/// A condition on a value; its error is the rest of a sentence that begins with the value.
+pub(super) type Check<T> = fn(&T) -> Result<(), String>;
+
 /// A typed option: its key, the other keys that mean the same, its default and what it is for.
 ///
 /// Options are constants, and all of them stand in one table ([`super::all_options`]), from which the
@@ -14,7 +17,7 @@ pub struct ConfigOption<T: 'static> {
     pub(super) description: &'static str,
     pub(super) secret: bool,
     pub(super) support: OptionSupport,
-    pub(super) check: Option<fn(&T) -> Result<(), String>>,
+    pub(super) check: Option<Check<T>>,
 }
 
 impl<T: ConfigValue> ConfigOption<T> {
@@ -83,9 +86,9 @@ impl<T: ConfigValue> ConfigOption<T> {
         self
     }
 
-    /// A further condition on the value; its error is the rest of a sentence that begins with the value.
+    /// A further condition on the value.
     #[must_use]
-    pub const fn checked_by(mut self, check: fn(&T) -> Result<(), String>) -> Self {
+    pub const fn checked_by(mut self, check: Check<T>) -> Self {
         self.check = Some(check);
         self
     }

@@ -90,12 +90,11 @@ impl Configuration {
                 continue;
             };
             let value = option.parse(&entry.text).map_err(|reason| {
-                let shown = secrets::shown(name, &entry.text);
                 // The reason may repeat a part of the text.
-                let reason = if option.secret {
-                    "cannot be read".to_owned()
+                let (shown, reason) = if option.secret {
+                    (secrets::MASK.to_owned(), "cannot be read".to_owned())
                 } else {
-                    reason
+                    (secrets::shown(name, &entry.text), reason)
                 };
                 Error::invalid(format!("the value {shown} (from {}) {reason}", entry.origin))
                     .at(name)

@@ -19,11 +19,11 @@ impl ZNodePath {
     /// `Invalid` for an empty segment, `.` or `..` as a segment, a character that ZooKeeper refuses, a path
     /// below `/zookeeper`, or more than 1024 bytes.
     pub fn new(text: &str) -> Result<Self> {
-        let inner = text.strip_prefix('/').unwrap_or(text);
-        let inner = inner.strip_suffix('/').unwrap_or(inner);
-        if inner.is_empty() {
+        if text.is_empty() || text == "/" {
             return Ok(Self::default());
         }
+        let inner = text.strip_prefix('/').unwrap_or(text);
+        let inner = inner.strip_suffix('/').unwrap_or(inner);
         if inner.len() > MAX_LENGTH {
             return Err(Error::invalid(format!("it has more than {MAX_LENGTH} bytes")));
         }

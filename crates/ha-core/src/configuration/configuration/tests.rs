@@ -94,3 +94,39 @@ fn a_long_text_is_cut_in_an_error() {
         .unwrap_err();
     assert!(!error.message().contains(&"x".repeat(201)));
 }
+
+#[test]
+fn the_value_of_a_secret_is_never_shown() {
+    let secret = "hunter2";
+    let keys = [
+        "high-availability.zookeeper.client.authorization",
+        "zookeeper.ssl.keyStore.password",
+        // Not in the table, but it sounds like a secret.
+        "s3.secret-key",
+        "fs.azure.account.key.x",
+        "my.Password",
+    ];
+    let configuration: Configuration = keys.iter().map(|key| (*key, secret)).collect();
+    let shown: Vec<_> = configuration.shown().collect();
+    assert_eq!(shown.len(), keys.len());
+    for text in [
+        format!("{configuration}"),
+        format!("{configuration:?}"),
+        format!("{configuration:#?}"),
+        format!("{shown:?}"),
+    ] {
+        assert!(!text.contains(secret), "{text}");
+    }
+    let plain = Configuration::new().with("a", "b").to_string();
+    assert_eq!(plain, "a: b\n");
+}
+
+#[test]
+fn the_value_of_a_secret_is_not_in_an_error() {
+    let option: ConfigOption<u32> = ConfigOption::new("x.password", "a number that nobody may see").secret();
+    let error = Configuration::new()
+        .with("x.password", "hunter2")
+        .get(&option)
+        .unwrap_err();
+    assert!(!error.to_string().contains("hunter2"), "{error}");
+}

@@ -1,8 +1,10 @@
+use super::flink_options::WITHOUT_MEANING;
+use super::not_built_options::NOT_BUILT;
 use super::{ClusterOptions, HighAvailabilityOptions, JobResultStoreOptions};
 use crate::configuration::OptionDefinition;
 
-/// Every option that is known, in the order of the documentation.
-static ALL: &[&dyn OptionDefinition] = &[
+/// Every option that has an effect.
+static BUILT: &[&dyn OptionDefinition] = &[
     &HighAvailabilityOptions::HA_MODE,
     &HighAvailabilityOptions::HA_CLUSTER_ID,
     &HighAvailabilityOptions::HA_STORAGE_PATH,
@@ -28,12 +30,80 @@ static ALL: &[&dyn OptionDefinition] = &[
     &ClusterOptions::SHUTDOWN_CHECKPOINT_TIMEOUT,
 ];
 
-/// Every option that is known, in the order of the documentation.
-pub fn all_options() -> &'static [&'static dyn OptionDefinition] {
-    ALL
+/// Every option that is known, in the order of the documentation: those that have an effect, those that are
+/// recognised and refused, and the keys of Flink that have no meaning here.
+pub fn all_options() -> impl Iterator<Item = &'static dyn OptionDefinition> {
+    BUILT.iter().chain(NOT_BUILT).chain(WITHOUT_MEANING).copied()
 }
 
 /// The option that has this key among its keys.
 pub(crate) fn find(key: &str) -> Option<&'static dyn OptionDefinition> {
-    ALL.iter().copied().find(|option| option.names().contains(&key))
+    all_options().find(|option| {
+        option.key() == key || option.aliases().contains(&key) || option.deprecated_keys().contains(&key)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::configuration::{Configuration, OptionSupport};
+
+    #[test]
+    fn no_key_means_two_options() {
+        let mut keys = BTreeMap::new();
+        for option in all_options() {
+            for name in option.names() {
+                assert_eq!(keys.insert(name, option.key()), None, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_default_can_be_read() {
+        for option in all_options() {
+            for text in [option.default_text(), option.cluster_default_text()]
+                .into_iter()
+                .flatten()
+            {
+                let configuration = Configuration::new().with(option.key(), text);
+                let changed = option
+                    .is_changed_in(&configuration)
+                    .unwrap_or_else(|error| panic!("{}: {error}", option.key()));
+                assert_eq!(changed, option.default_text() != Some(text), "{}", option.key());
+            }
+            assert!(
+                !option.is_changed_in(&Configuration::new()).unwrap(),
+                "{}",
+                option.key()
+            );
+        }
+    }
+
+    #[test]
+    fn every_option_is_described_on_one_line() {
+        for option in all_options() {
+            let description = option.description();
+            assert!(
+                !description.is_empty() && !description.contains(['\n', '|']),
+                "{}",
+                option.key()
+            );
+            assert!(!description.ends_with('.'), "{}", option.key());
+        }
+    }
+
+    #[test]
+    fn only_options_without_effect_lack_both_defaults_and_demand() {
+        // An option that has an effect says what holds where it is not set: by a default, a derived default,
+        // or by naming the modes that require it.
+        for option in all_options().filter(|option| option.support() == OptionSupport::Built) {
+            let says = option.default_text().is_some()
+                || option.derived_default().is_some()
+                || option.description().contains("required in the mode")
+                || option.description().contains("in the mode NONE");
+            assert!(says, "{}", option.key());
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 const LONGEST_ZOOKEEPER_TIMEOUT: Duration = Duration::from_millis(i32::MAX as u64);
 
 /// No file is taken for an orphan before this age (design §8).
-pub(super) const SHORTEST_ORPHAN_AGE: Duration = Duration::from_secs(600);
+const SHORTEST_ORPHAN_AGE: Duration = Duration::from_secs(600);
 
 pub(super) fn positive(duration: &Duration) -> Result<(), String> {
     if duration.is_zero() {

@@ -11,8 +11,7 @@ impl ClusterOptions {
     pub const JOB_MANAGER_ADDRESS: ConfigOption<String> = ConfigOption::new(
         "jobmanager.rpc.address",
         "the host of the one job manager in the mode NONE; in other modes the leader is found by retrieval",
-    )
-    .deprecated(&["jobmanager.rpc.host"]);
+    );
 
     /// The port of the job manager.
     pub const JOB_MANAGER_PORT: ConfigOption<u16> = ConfigOption::new(

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::checks;
+use super::{checks, storage_uri};
 use crate::configuration::{
     ConfigOption, Configuration, HighAvailabilityMode, ZNodePath, ZooKeeperConnectString,
 };
@@ -43,12 +43,13 @@ impl HighAvailabilityOptions {
     .deprecated(&[
         "high-availability.zookeeper.storageDir",
         "recovery.zookeeper.storageDir",
-    ]);
+    ])
+    .checked_by(storage_uri::check);
 
     /// Where ZooKeeper is.
     pub const HA_ZOOKEEPER_QUORUM: ConfigOption<ZooKeeperConnectString> = ConfigOption::new(
         "high-availability.zookeeper.quorum",
-        "the servers of the ensemble, host[:port][,host[:port]...][/chroot]; required in the mode zookeeper",
+        "the servers of the ensemble, `host[:port][,host[:port]...][/chroot]`; required in the mode zookeeper",
     )
     .deprecated(&["recovery.zookeeper.quorum"]);
 

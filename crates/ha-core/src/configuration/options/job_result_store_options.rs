@@ -1,3 +1,4 @@
+use super::storage_uri;
 use crate::configuration::ConfigOption;
 
 /// The options of the job result store.
@@ -9,7 +10,8 @@ impl JobResultStoreOptions {
         "job-result-store.storage-path",
         "the directory of the job results, a URI or a path",
     )
-    .derived_default("<storageDir>/job-results-store/<cluster-id>");
+    .derived_default("<storageDir>/job-results-store/<cluster-id>")
+    .checked_by(storage_uri::check);
 
     /// Whether a result goes with the clean-up of its job.
     pub const DELETE_ON_COMMIT: ConfigOption<bool> = ConfigOption::new(
