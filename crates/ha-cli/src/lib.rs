@@ -33,9 +33,9 @@
 mod exit_code;
 mod logging;
 mod shared_options;
-mod stdout;
+mod stdio;
 
 pub use exit_code::ExitCode;
 pub use logging::init_logging;
-pub use shared_options::{Definition, LogFormat, LogLevel, OutputFormat, SharedOptions};
-pub use stdout::{write_json, write_stdout};
+pub use shared_options::{Definition, LogFormat, LogLevel, OutputFormat, SharedOptions, load_configuration};
+pub use stdio::{report_error, write_json, write_stdout};

@@ -1,6 +1,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use ha_core::Result;
+use ha_core::configuration::{Configuration, ConfigurationLoader};
 
 /// The options that every command of every program takes, before or after the command word.
 ///
@@ -53,6 +55,22 @@ impl SharedOptions {
     pub fn log_format(&self) -> LogFormat {
         self.log_format.unwrap_or_default()
     }
+}
+
+/// The configuration that the options name: the file, over it each `-D` in order, over that the environment for
+/// secret keys (design §10). Options are not validated here.
+///
+/// # Errors
+/// `Invalid`: the file cannot be read or is not such a file; the error names it.
+pub fn load_configuration(shared: &SharedOptions) -> Result<Configuration> {
+    let mut loader = ConfigurationLoader::new();
+    if let Some(file) = &shared.config {
+        loader = loader.file(file);
+    }
+    for definition in &shared.definitions {
+        loader = loader.define(&definition.0)?;
+    }
+    loader.environment(std::env::vars_os()).load()
 }
 
 /// One `key=value`.
