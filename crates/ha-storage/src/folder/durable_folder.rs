@@ -9,7 +9,7 @@ use ha_core::error::{Error, ErrorKind, Result};
 use object_store::{GetOptions, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload};
 
 use super::fault::Fault;
-use super::{Entry, EntryKind, FileInfo, RelativePath, local};
+use super::{Entry, EntryKind, FileInfo, FolderBirth, RelativePath, local};
 
 /// Attempts at an operation before a transient fault is reported.
 const ATTEMPTS: u32 = 4;
@@ -227,6 +227,22 @@ impl DurableFolder {
             entries.sort_by(|a, b| a.name.cmp(&b.name));
             entries
         }))
+    }
+
+    /// What tells this folder from another one made later at the same path; `None` when it is missing. Where
+    /// there are no folders, nothing can be told.
+    pub(crate) async fn birth(&self) -> Result<Option<FolderBirth>> {
+        if self.local.is_none() {
+            return Ok(Some(FolderBirth::default()));
+        }
+        let root = RelativePath::root();
+        self.retrying("look up the folder", &root, || async {
+            match self.guard(&root, true).await? {
+                Some(metadata) => Ok(local::folder_birth(&metadata)),
+                None => Err(std::io::Error::from(std::io::ErrorKind::NotFound).into()),
+            }
+        })
+        .await
     }
 
     async fn list_objects(&self, folder: &RelativePath) -> Result<Vec<Entry>, Fault> {

@@ -27,6 +27,13 @@ pub(crate) struct FileInfo {
     pub(crate) version: String,
 }
 
+/// Tells a folder from another one that is made later at the same path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FolderBirth {
+    pub(crate) inode: u64,
+    pub(crate) created: Option<SystemTime>,
+}
+
 /// Whether a name is that of a write that has not been put in place: the store's own (`name#1`), or an upload
 /// of ours.
 pub(crate) fn is_temporary(name: &str) -> bool {

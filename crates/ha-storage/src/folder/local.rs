@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use ha_core::error::{Error, ErrorKind};
 
 use super::fault::Fault;
-use super::{Entry, EntryKind, FileInfo};
+use super::{Entry, EntryKind, FileInfo, FolderBirth};
 
 /// Runs blocking file I/O away from the workers of the runtime. A dropped call goes on in the background.
 pub(crate) async fn blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, Fault>
@@ -129,6 +129,18 @@ fn version(metadata: &fs::Metadata) -> String {
     }
     #[cfg(not(unix))]
     format!("{:?}-{:x}", metadata.modified().ok(), metadata.len())
+}
+
+/// What tells a folder from another one that is made later at the same path.
+pub(crate) fn folder_birth(metadata: &fs::Metadata) -> FolderBirth {
+    #[cfg(unix)]
+    let inode = std::os::unix::fs::MetadataExt::ino(metadata);
+    #[cfg(not(unix))]
+    let inode = 0;
+    FolderBirth {
+        inode,
+        created: metadata.created().ok(),
+    }
 }
 
 /// Makes a folder and those above it, durably.

@@ -8,6 +8,6 @@ mod relative_path;
 mod streams;
 
 pub(crate) use durable_folder::{Creation, DurableFolder, LocalBase, at_most};
-pub(crate) use entry::{Entry, EntryKind, FileInfo, is_temporary};
+pub(crate) use entry::{Entry, EntryKind, FileInfo, FolderBirth, is_temporary};
 pub(crate) use fault::Fault;
 pub(crate) use relative_path::RelativePath;

@@ -1,7 +1,7 @@
 //! Large content, in pieces: memory does not grow with its size.
 
 use std::ops::Range;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use ha_core::error::Result;
@@ -41,19 +41,20 @@ impl DurableFolder {
         }
     }
 
-    /// Deletes temporary files of a folder that are older than `age` at the store's time `now`.
-    pub(crate) async fn sweep(&self, folder: &RelativePath, now: SystemTime, age: Duration) -> Result<usize> {
+    /// Deletes temporary files of a folder: those last modified at `until` or before, by the store's clock; all
+    /// when `None`. Gives how many.
+    pub(crate) async fn sweep(&self, folder: &RelativePath, until: Option<SystemTime>) -> Result<usize> {
         let entries = self.list(folder).await?.unwrap_or_default();
         let mut swept = 0;
         for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File) {
             let deleted = match folder.child(&entry.name) {
                 _ if !is_temporary(&entry.name) => false,
                 Some(path) => match self.stat(&path).await? {
-                    Some(info) if is_older(info.last_modified, now, age) => self.delete(&path).await?,
+                    Some(info) if is_due(info.last_modified, until) => self.delete(&path).await?,
                     _ => false,
                 },
                 // The store's own temporary names are outside the grammar, and hidden by the store.
-                None => self.sweep_hidden(folder, &entry.name, now, age).await?,
+                None => self.sweep_hidden(folder, &entry.name, until).await?,
             };
             swept += usize::from(deleted);
         }
@@ -64,8 +65,7 @@ impl DurableFolder {
         &self,
         folder: &RelativePath,
         name: &str,
-        now: SystemTime,
-        age: Duration,
+        until: Option<SystemTime>,
     ) -> Result<bool> {
         let Some(path) = self.local_path_of(folder) else {
             return Ok(false);
@@ -73,7 +73,7 @@ impl DurableFolder {
         let path = path.join(name);
         let deleted = local::blocking(move || {
             let metadata = std::fs::symlink_metadata(&path)?;
-            if !metadata.is_file() || !is_older(metadata.modified()?, now, age) {
+            if !metadata.is_file() || !is_due(metadata.modified()?, until) {
                 return Ok(false);
             }
             std::fs::remove_file(&path).map(|()| true)

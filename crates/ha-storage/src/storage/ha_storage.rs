@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::io::ErrorKind as ErrorKindIo;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,12 +7,11 @@ use ha_core::environment::{Environment, TaskScope};
 use ha_core::error::{Error, ErrorKind, Result};
 use ha_core::ids::{ClusterId, JobId};
 use object_store::ObjectStore;
-use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use tokio::sync::oneshot;
 
-use super::Location;
-use crate::folder::{Creation, DurableFolder, Fault, LocalBase, RelativePath, at_most, local};
+use super::{Location, StorageBase};
+use crate::folder::{Creation, DurableFolder, RelativePath, at_most};
 use crate::shared::Shared;
 use crate::state::envelope::{self, MAX_FILE};
 use crate::state::state_path;
@@ -31,20 +29,12 @@ use crate::state::{State, StateFile, StateKind};
 /// publishes them is (design §8).
 pub struct HaStorage {
     cluster_id: ClusterId,
-    uri: String,
-    /// Where storage directories hold what does not lie in a cluster's folder.
-    base: Base,
+    /// The storage directory, for what does not lie in the cluster's folder.
+    base: StorageBase,
     folder: DurableFolder,
     shared: Arc<Shared>,
     scope: TaskScope,
     environment: Environment,
-}
-
-/// The storage directory itself.
-#[derive(Clone)]
-struct Base {
-    store: Arc<dyn ObjectStore>,
-    local: Option<LocalBase>,
 }
 
 impl HaStorage {
@@ -61,16 +51,9 @@ impl HaStorage {
         cluster_id: &ClusterId,
         environment: &Environment,
     ) -> Result<Arc<Self>> {
-        let storage = match Location::parse(storage_dir)? {
-            Location::Memory => return Ok(Self::in_memory(cluster_id, environment)),
-            Location::Local(path) => {
-                let made = path.clone();
-                local::blocking(move || local::create_folder(&made))
-                    .await
-                    .map_err(|fault| explain_open(fault, &path))?;
-                Self::open_local(path, cluster_id, environment).await?
-            }
-        };
+        let location = Location::parse(storage_dir)?;
+        let base = StorageBase::open(location, true).await?;
+        let storage = Self::build(base, cluster_id, environment);
         storage.prove_writable().await?;
         Ok(storage)
     }
@@ -84,10 +67,8 @@ impl HaStorage {
         cluster_id: &ClusterId,
         environment: &Environment,
     ) -> Result<Arc<Self>> {
-        match Location::parse(storage_dir)? {
-            Location::Memory => Ok(Self::in_memory(cluster_id, environment)),
-            Location::Local(path) => Self::open_local(path, cluster_id, environment).await,
-        }
+        let base = StorageBase::open(Location::parse(storage_dir)?, false).await?;
+        Ok(Self::build(base, cluster_id, environment))
     }
 
     /// A fresh storage in the memory of this process. It lives as long as the returned value.
@@ -103,47 +84,16 @@ impl HaStorage {
         cluster_id: &ClusterId,
         environment: &Environment,
     ) -> Arc<Self> {
-        let base = Base { store, local: None };
-        Self::build(base, uri.to_owned(), Arc::default(), cluster_id, environment)
+        Self::build(StorageBase::on(store, uri), cluster_id, environment)
     }
 
-    async fn open_local(
-        path: PathBuf,
-        cluster_id: &ClusterId,
-        environment: &Environment,
-    ) -> Result<Arc<Self>> {
-        let wanted = path.clone();
-        let opened = local::blocking(move || -> Result<_, Fault> {
-            let canonical = std::fs::canonicalize(&wanted)?;
-            // Proves that it is a directory that can be read.
-            std::fs::read_dir(&canonical)?;
-            let store = LocalFileSystem::new_with_prefix(&canonical)?.with_fsync(true);
-            Ok((canonical, store))
-        });
-        let (canonical, store) = opened.await.map_err(|fault| explain_open(fault, &path))?;
-        let base = Base {
-            store: Arc::new(store),
-            local: Some(LocalBase(canonical.clone())),
-        };
-        let shared = Shared::of_folder(&canonical.join(cluster_id.as_str()));
-        let uri = format!("file://{}", canonical.display());
-        Ok(Self::build(base, uri, shared, cluster_id, environment))
-    }
-
-    fn build(
-        base: Base,
-        uri: String,
-        shared: Arc<Shared>,
-        cluster_id: &ClusterId,
-        environment: &Environment,
-    ) -> Arc<Self> {
-        let folder = base.folder(&uri, vec![cluster_id.as_str().to_owned()], environment);
+    fn build(base: StorageBase, cluster_id: &ClusterId, environment: &Environment) -> Arc<Self> {
+        let folder = base.folder(&[cluster_id.as_str()], environment);
         Arc::new(Self {
             cluster_id: cluster_id.clone(),
-            uri,
+            shared: base.shared_or(&folder, &Arc::default()),
             base,
             folder,
-            shared,
             scope: environment.task_scope(),
             environment: environment.clone(),
         })
@@ -156,7 +106,7 @@ impl HaStorage {
 
     /// The storage directory, in one spelling whatever the configuration's was.
     pub fn uri(&self) -> &str {
-        &self.uri
+        &self.base.uri
     }
 
     /// The cluster's folder, where the storage is local. It may not exist yet.
@@ -298,7 +248,7 @@ impl HaStorage {
         &self.folder
     }
 
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
@@ -306,9 +256,9 @@ impl HaStorage {
         &self.environment
     }
 
-    /// Another folder of the storage directory.
-    pub(crate) fn folder_beside(&self, prefix: Vec<String>) -> DurableFolder {
-        self.base.folder(&self.uri, prefix, &self.environment)
+    /// The storage directory.
+    pub(crate) fn base(&self) -> &StorageBase {
+        &self.base
     }
 
     /// Runs `work` to its end even when the caller stops waiting: it holds a lock whose next holder must not
@@ -330,41 +280,6 @@ impl HaStorage {
             ))
         })
     }
-}
-
-impl Base {
-    fn folder(&self, uri: &str, prefix: Vec<String>, environment: &Environment) -> DurableFolder {
-        DurableFolder::new(
-            Arc::clone(&self.store),
-            self.local.clone(),
-            uri,
-            prefix,
-            environment.clone(),
-        )
-    }
-}
-
-fn explain_open(fault: Fault, path: &std::path::Path) -> Error {
-    if fault.is_not_found() {
-        return Error::new(ErrorKind::NotFound, "the storage directory is missing")
-            .at(path.display().to_string())
-            .advise("check high-availability.storageDir, and that it is mounted")
-            .not_applied();
-    }
-    // What cannot be made a directory because something is there: a file, or a link to what is gone.
-    if let Fault::Io(error) = &fault
-        && matches!(
-            error.kind(),
-            ErrorKindIo::AlreadyExists | ErrorKindIo::NotADirectory
-        )
-    {
-        return Error::invalid("the storage directory, or a part of its path, is not a directory")
-            .at(path.display().to_string())
-            .advise("correct high-availability.storageDir, or move away what is there");
-    }
-    fault
-        .into_error("open the storage directory", &path.display().to_string())
-        .not_applied()
 }
 
 /// Data that is not what it should be; it was left as it is.

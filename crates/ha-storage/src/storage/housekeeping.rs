@@ -164,6 +164,11 @@ impl HaStorage {
     /// The first failure; what was deleted before stays deleted.
     pub async fn sweep_temporary_files(&self, age: Duration) -> Result<usize> {
         let now = self.store_time().await?;
+        self.sweep(Some(now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH)))
+            .await
+    }
+
+    async fn sweep(&self, until: Option<SystemTime>) -> Result<usize> {
         let mut folders = vec![
             RelativePath::root(),
             layout([JOB_GRAPHS]),
@@ -179,7 +184,7 @@ impl HaStorage {
         }
         let mut swept = 0;
         for folder in folders {
-            swept += self.folder().sweep(&folder, now, age).await?;
+            swept += self.folder().sweep(&folder, until).await?;
         }
         Ok(swept)
     }
@@ -201,7 +206,7 @@ impl HaStorage {
         for owner in self.job_folders(BLOBS).await? {
             self.delete_blobs(owner).await?;
         }
-        self.sweep_temporary_files(Duration::ZERO).await?;
+        self.sweep(None).await?;
         for owner in self.job_folders(JOBS).await? {
             root.remove_if_empty(&state_path::checkpoint_folder(owner)).await;
             root.remove_if_empty(&state_path::job_folder(owner)).await;

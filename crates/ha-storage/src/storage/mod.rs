@@ -4,7 +4,10 @@ mod cluster_identity;
 mod ha_storage;
 mod housekeeping;
 mod location;
+mod storage_base;
 
 pub use cluster_identity::ClusterIdentity;
 pub use ha_storage::HaStorage;
+pub(crate) use ha_storage::corrupt;
 pub(crate) use location::Location;
+pub(crate) use storage_base::StorageBase;

@@ -1,0 +1,13 @@
+//! Results of ended jobs, one JSON file a job.
+
+mod codec;
+mod file_system_job_result_store;
+mod folder_watch;
+mod job_result_store_settings;
+mod result_file;
+
+pub use file_system_job_result_store::FileSystemJobResultStore;
+pub use job_result_store_settings::JobResultStoreSettings;
+
+#[cfg(test)]
+mod tests;
