@@ -147,7 +147,6 @@ impl Upload {
     }
 }
 
-fn is_older(last_modified: SystemTime, now: SystemTime, age: Duration) -> bool {
-    now.duration_since(last_modified)
-        .is_ok_and(|elapsed| elapsed >= age)
+fn is_due(last_modified: SystemTime, until: Option<SystemTime>) -> bool {
+    until.is_none_or(|until| last_modified <= until)
 }
