@@ -1,5 +1,8 @@
 use std::fmt;
 
+use super::{Configuration, HighAvailabilityOptions};
+use crate::error::Result;
+
 /// The value of the option `high-availability` (or `high-availability.type`). Case does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HighAvailabilityMode {
@@ -24,6 +27,14 @@ impl HighAvailabilityMode {
             "kubernetes" => Self::Kubernetes,
             _ => Self::Factory(value.to_owned()),
         }
+    }
+
+    /// The mode that the configuration names.
+    ///
+    /// # Errors
+    /// As [`Configuration::get`].
+    pub fn from_config(configuration: &Configuration) -> Result<Self> {
+        configuration.get(&HighAvailabilityOptions::HA_MODE)
     }
 
     /// The value as it is written.

@@ -141,7 +141,7 @@ impl HighAvailabilityOptions {
     /// # Errors
     /// As [`Configuration::get`].
     pub fn mode(configuration: &Configuration) -> Result<HighAvailabilityMode> {
-        configuration.get(&Self::HA_MODE)
+        HighAvailabilityMode::from_config(configuration)
     }
 
     /// The cluster id.
