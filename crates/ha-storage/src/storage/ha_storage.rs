@@ -15,7 +15,7 @@ use crate::folder::{Creation, DurableFolder, RelativePath, at_most};
 use crate::shared::Shared;
 use crate::state::envelope::{self, MAX_FILE};
 use crate::state::state_path;
-use crate::state::{State, StateFile, StateKind};
+use crate::state::{ListedState, State, StateFile, StateKind};
 
 /// The HA storage of one cluster: `<storageDir>/<cluster-id>` on a local file system or in memory.
 ///
@@ -198,6 +198,15 @@ impl HaStorage {
             );
         }
         self.decode(&path, &content, file.kind, owner)
+    }
+
+    /// Reads a file that a listing showed, and verifies it by its own header; `None` when it went away.
+    ///
+    /// # Errors
+    /// `Corrupt` with the reason when it is torn, altered or foreign; `Denied`, `Unavailable`.
+    pub async fn read_listed(&self, listed: &ListedState) -> Result<Option<State>> {
+        let (path, owner) = self.resolve(listed.kind, &listed.path)?;
+        self.read_state(&path, listed.kind, owner).await
     }
 
     /// Reads a file-backed state file, which no pointer describes; `None` when it is missing.
