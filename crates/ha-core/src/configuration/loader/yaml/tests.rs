@@ -125,3 +125,40 @@ proptest! {
         prop_assert_eq!(configuration.text(&key), Some(value.as_str()));
     }
 }
+
+/// A tree of keys, written nested.
+fn write_nested(tree: &BTreeMap<String, BTreeMap<String, String>>) -> String {
+    let mut text = String::new();
+    for (section, entries) in tree {
+        text += &format!("{section}:\n");
+        for (key, value) in entries {
+            text += &format!("  {key}: '{value}'\n");
+        }
+    }
+    text
+}
+
+/// The same tree, each key on a line of its own.
+fn write_flat(tree: &BTreeMap<String, BTreeMap<String, String>>) -> String {
+    let sections = tree.iter();
+    sections
+        .flat_map(|(section, entries)| {
+            entries
+                .iter()
+                .map(move |(key, value)| format!("{section}.{key}: \"{value}\"\n"))
+        })
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn any_tree_reads_the_same_flat_and_nested(
+        tree in prop::collection::btree_map(
+            "[a-z]{1,4}(-[a-z]{1,3})?",
+            prop::collection::btree_map("[a-z]{1,4}(\\.[a-z]{1,4})?", "[a-zA-Z0-9 :/#,-]{0,12}", 1..5),
+            0..5,
+        )
+    ) {
+        prop_assert_eq!(read(&write_nested(&tree)), read(&write_flat(&tree)));
+    }
+}
