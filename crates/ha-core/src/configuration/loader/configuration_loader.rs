@@ -72,7 +72,8 @@ impl ConfigurationLoader {
         self
     }
 
-    /// Reads the layers; the file is read on the calling thread. Values are not judged; see [`Configuration::get`] and
+    /// Reads the layers; the file is read on the calling thread. Values are not judged; see
+    /// [`Configuration::get`] and
     /// [`HighAvailabilityOptions::validate`](crate::configuration::HighAvailabilityOptions::validate).
     ///
     /// # Errors
