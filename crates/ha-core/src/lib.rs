@@ -31,6 +31,7 @@ pub mod lease;
 pub mod retrieval;
 pub mod services;
 
+mod guarded;
 #[cfg(test)]
 mod test_clock;
 

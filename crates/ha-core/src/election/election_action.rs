@@ -1,0 +1,31 @@
+use super::{LeaderGrant, LeaderInformation};
+use crate::ids::{ComponentId, LeaderSessionId};
+
+/// What the election's task has to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ElectionAction {
+    /// Make the driver: enter the election.
+    OpenDriver,
+    /// Close the driver: leave the election and give up leadership.
+    CloseDriver,
+    /// `has_leadership` is to be false from here on, before anybody is revoked.
+    EndLeadership,
+    /// Everybody was revoked: tell the driver.
+    TellRevoked(LeaderSessionId),
+    /// Grant the term to a contender, after its callbacks of earlier terms have returned.
+    Grant(ComponentId, LeaderGrant),
+    /// Revoke a contender if it was granted, and say with this number when its callbacks have returned.
+    Revoke(ComponentId, u64),
+    /// Callbacks did not return in time: no further one may begin.
+    Silence(ComponentId),
+    /// The deadline passed with callbacks of this contender outstanding.
+    ReportOverdue(ComponentId),
+    /// Write leader information.
+    Publish(ComponentId, LeaderInformation),
+    /// Remove the leader information of one component; the others still lead.
+    Withdraw(ComponentId),
+    /// Somebody keeps changing the leader information of a component.
+    ReportFight(ComponentId, Option<LeaderInformation>),
+    /// The contender has left; nothing of it is left behind.
+    Left(ComponentId),
+}
