@@ -9,9 +9,12 @@
 #[path = "support/workspace.rs"]
 mod workspace;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const TABLE: &str = include_str!("../src/docs/invariants.md");
+/// Where the contract suites are.
+const TESTKIT: &str = "ha-testkit";
+const SUITES: &str = "ha-testkit/src/contract/";
 
 /// The rows: id, and the last column.
 fn rows() -> Vec<(&'static str, &'static str)> {
@@ -26,16 +29,49 @@ fn rows() -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
-/// What stands in backticks.
-fn code_spans(text: &str) -> impl Iterator<Item = &str> {
-    text.split('`').skip(1).step_by(2)
+/// The tests that the table names: invariant, package, and the test's name. In the last column a package in
+/// backticks is followed by its tests in backticks.
+fn named(is_package: impl Fn(&str) -> bool) -> Vec<(&'static str, &'static str, &'static str)> {
+    let mut named = Vec::new();
+    for (id, held_by) in rows() {
+        let mut package = None;
+        for span in held_by.split('`').skip(1).step_by(2) {
+            if is_package(span) {
+                package = Some(span);
+            } else {
+                let package = package.unwrap_or_else(|| panic!("{id}: {span} stands before any package"));
+                named.push((id, package, span));
+            }
+        }
+    }
+    named
 }
 
-/// The names of the tests in a source file: functions under an attribute that ends in `test`, and the cases of
-/// contract suites, which are tests of every implementation that is put to them.
-fn tests_of(source: &workspace::Source) -> Vec<String> {
-    let is_suite = source.path.contains("ha-testkit/src/contract/");
-    let mut names = Vec::new();
+/// A function that a test runner runs.
+struct Test {
+    name: String,
+    /// The file, from which the test's module is told.
+    path: String,
+}
+
+impl Test {
+    /// Whether `name` or `module::name` means this one.
+    fn is(&self, span: &str) -> bool {
+        let (modules, name) = span.rsplit_once("::").unwrap_or(("", span));
+        let in_path = |module: &str| self.path.split(['/', '.']).any(|part| part == module);
+        self.name == name
+            && modules
+                .split("::")
+                .filter(|module| !module.is_empty())
+                .all(in_path)
+    }
+}
+
+/// The tests in a source file: functions under an attribute that ends in `test`, and the cases of contract
+/// suites, which are tests of every implementation that is put to them.
+fn tests_of(source: &workspace::Source) -> Vec<Test> {
+    let is_suite = source.path.contains(SUITES);
+    let mut tests = Vec::new();
     let mut under_attribute = false;
     for line in source.text.lines().map(str::trim) {
         if line.starts_with("#[") {
@@ -47,12 +83,15 @@ fn tests_of(source: &workspace::Source) -> Vec<String> {
             under_attribute |= attribute.rsplit("::").next() == Some("test");
         } else if let Some(name) = function_name(line) {
             if under_attribute || (is_suite && line.starts_with("pub async fn ")) {
-                names.push(name.to_owned());
+                tests.push(Test {
+                    name: name.to_owned(),
+                    path: source.path.clone(),
+                });
             }
             under_attribute = false;
         }
     }
-    names
+    tests
 }
 
 fn function_name(line: &str) -> Option<&str> {
@@ -70,27 +109,40 @@ fn every_invariant_has_one_row() {
 
 #[test]
 fn every_test_that_the_table_names_exists() {
-    let mut tests: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let sources = workspace::sources();
-    for source in &sources {
-        tests.entry(&source.package).or_default().extend(tests_of(source));
+    let mut tests: BTreeMap<String, Vec<Test>> = BTreeMap::new();
+    for source in workspace::sources() {
+        let of_package = tests.entry(source.package.clone()).or_default();
+        of_package.extend(tests_of(&source));
     }
     let mut wrong = Vec::new();
-    for (id, held_by) in rows() {
-        let mut package = None;
-        let mut named = 0;
-        for span in code_spans(held_by) {
-            if let Some((known, _)) = tests.get_key_value(span) {
-                package = Some(*known);
-                continue;
-            }
-            named += 1;
-            let package = package.unwrap_or_else(|| panic!("{id}: {span} stands before any package"));
-            if !tests[package].iter().any(|name| name == span) {
-                wrong.push(format!("{id}: {package} has no test {span}"));
-            }
+    for (id, package, span) in named(|name| tests.contains_key(name)) {
+        if !tests[package].iter().any(|test| test.is(span)) {
+            wrong.push(format!("{id}: {package} has no test {span}"));
         }
-        assert!(named > 0 || held_by == "none yet", "{id}: {held_by}");
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_suite_that_the_table_names_is_put_to_an_implementation() {
+    let sources = workspace::sources();
+    let packages: BTreeSet<&str> = sources.iter().map(|source| source.package.as_str()).collect();
+    let code: Vec<String> = sources
+        .iter()
+        .filter(|source| source.package != TESTKIT)
+        .map(|source| source.text.split_whitespace().collect())
+        .collect();
+    let mut wrong = Vec::new();
+    for (id, package, span) in named(|name| packages.contains(name)) {
+        let suite = span.split("::").next().unwrap_or_default();
+        let invocations = ['(', '{', '['].map(|bracket| format!("contract_tests!{bracket}{suite},"));
+        let is_used = || {
+            code.iter()
+                .any(|code| invocations.iter().any(|invocation| code.contains(invocation)))
+        };
+        if package == TESTKIT && !is_used() {
+            wrong.push(format!("{id}: nothing is put to the suite {suite}"));
+        }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
