@@ -1,12 +1,18 @@
 //! HA storage of ha-services.
 
+mod checkpoints;
 mod folder;
+mod graphs;
+mod registry;
 mod reports;
 mod results;
 mod shared;
 mod state;
 mod storage;
 
+pub use checkpoints::FileSystemCheckpointRecoveryFactory;
+pub use graphs::FileSystemJobGraphStore;
+pub use registry::FileSystemRunningJobsRegistry;
 pub use results::{FileSystemJobResultStore, JobResultStoreSettings};
 pub use state::{ListedState, State, StateFile, StateKind};
 pub use storage::{ClusterIdentity, HaStorage};

@@ -222,6 +222,32 @@ impl HaStorage {
         self.decode(path, &content, kind, owner).map(Some)
     }
 
+    /// Writes a file-backed state file durably, instead of the one that is there. The caller holds its lock.
+    pub(crate) async fn replace_state(
+        &self,
+        path: &RelativePath,
+        kind: StateKind,
+        owner: JobId,
+        attributes: BTreeMap<String, String>,
+        payload: &[u8],
+    ) -> Result<()> {
+        let content = envelope::encode(kind, owner, attributes, payload)?;
+        self.folder.replace(path, content).await
+    }
+
+    /// Writes a file-backed state file durably, unless there is one.
+    pub(crate) async fn create_state(
+        &self,
+        path: &RelativePath,
+        kind: StateKind,
+        owner: JobId,
+        attributes: BTreeMap<String, String>,
+        payload: &[u8],
+    ) -> Result<Creation> {
+        let content = envelope::encode(kind, owner, attributes, payload)?;
+        self.folder.create(path, content).await
+    }
+
     fn decode(&self, path: &RelativePath, content: &Bytes, kind: StateKind, owner: JobId) -> Result<State> {
         envelope::decode(content, kind, owner).map_err(|reason| corrupt(reason).at(self.folder.display(path)))
     }
