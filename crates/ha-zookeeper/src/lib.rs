@@ -2,7 +2,10 @@
 
 pub mod client;
 pub mod codec;
+pub mod election;
 pub mod fence;
 pub mod identity;
+pub mod latch;
 pub mod paths;
+pub mod retrieval;
 pub mod session;

@@ -3,8 +3,10 @@ use ha_core::environment::BoxFuture;
 /// What a one-shot watch says when it fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeEvent {
-    /// The node was created, changed, deleted, or its children changed: read again.
+    /// The node was created or changed, or its children changed: read again.
     Changed,
+    /// The node was deleted, as far as this event knows: read again.
+    Deleted,
     /// The session is over; the watch is gone with it.
     SessionOver,
 }

@@ -197,6 +197,7 @@ fn node_watch(watch: zk::OneshotWatcher) -> NodeWatch {
     Box::pin(async move {
         match watch.changed().await.event_type {
             zk::EventType::Session => NodeEvent::SessionOver,
+            zk::EventType::NodeDeleted => NodeEvent::Deleted,
             _ => NodeEvent::Changed,
         }
     })

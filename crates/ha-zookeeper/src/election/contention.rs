@@ -1,0 +1,96 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use ha_core::backoff::Backoff;
+use ha_core::{Error, ErrorKind, Result};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::shared::{Command, Shared};
+use crate::identity::LeadershipPrecondition;
+use crate::latch::LeaderLatch;
+
+/// Waits after a failure, first and longest. They are short: the requests themselves wait for the connection.
+const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// The one task that stands in the election: it alone touches the latch.
+pub(super) struct Contention {
+    pub(super) shared: Arc<Shared>,
+    pub(super) latch: LeaderLatch,
+    pub(super) precondition: Arc<dyn LeadershipPrecondition>,
+    pub(super) commands: mpsc::UnboundedReceiver<Command>,
+    pub(super) closing: CancellationToken,
+}
+
+/// How to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Stand in the election anew; a node that stands there already is kept.
+    Again,
+    /// Leave the election.
+    Leave,
+}
+
+impl Contention {
+    pub(super) async fn run(mut self) {
+        let mut backoff = Backoff::new(RETRY.0, RETRY.1);
+        let mut reported = None;
+        loop {
+            let present = tokio::select! {
+                biased;
+                () = self.closing.cancelled() => break,
+                present = self.shared.session.session_client() => present,
+            };
+            let Ok(present) = present else {
+                // The session is closed for good. The service is told when it closes the driver.
+                self.closing.cancelled().await;
+                break;
+            };
+            match Box::pin(self.stand(&present)).await {
+                Ok(Next::Leave) => break,
+                Ok(Next::Again) => {
+                    backoff.reset();
+                    reported = None;
+                }
+                Err(error) => {
+                    self.note(error, &mut reported);
+                    tokio::select! {
+                        () = self.closing.cancelled() => break,
+                        () = self.shared.clock().sleep(backoff.next_delay()) => {}
+                    }
+                }
+            }
+        }
+        let result = self.leave().await;
+        self.shared.left.send_replace(Some(result));
+    }
+
+    /// Reports a failure once, and not at all while it is only the connection: the session tells of that.
+    fn note(&self, error: Error, reported: &mut Option<String>) {
+        let text = error.to_string();
+        if error.kind() == ErrorKind::Unavailable {
+            tracing::debug!(%error, "standing in the election anew");
+        } else if reported.as_ref() != Some(&text) {
+            *reported = Some(text);
+            self.shared.report(error);
+        }
+    }
+
+    /// Deletes what of this driver stands there, as long as it takes; the caller of `close` waits a bounded time.
+    async fn leave(&mut self) -> Result<()> {
+        let infos = self.shared.published_paths();
+        loop {
+            let Ok(present) = self.shared.session.session_client().await else {
+                // All of it went with the session.
+                return Ok(());
+            };
+            match self.latch.leave(present.client.as_ref(), &infos).await {
+                Err(error) if error.kind() == ErrorKind::Unavailable => {
+                    tracing::debug!(%error, "leaving the election");
+                    self.shared.clock().sleep(RETRY.0).await;
+                }
+                result => return result,
+            }
+        }
+    }
+}

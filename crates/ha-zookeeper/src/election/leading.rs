@@ -1,0 +1,262 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ha_core::Result;
+use ha_core::election::{LeaderElectionEvent, LeaderGrant};
+use ha_core::environment::TaskScope;
+use ha_core::ids::{ComponentId, LeaderSessionId};
+use tokio::sync::watch;
+
+use super::contention::{Contention, Next};
+use super::information_watch::watch_information;
+use super::shared::Command;
+use crate::client::{SessionId, ZkCode};
+use crate::fence::FenceRefusal;
+use crate::latch::{Claim, LatchNode, OwnNode, OwnNodeChange};
+use crate::session::{LeaseProof, SessionClient, SessionStatus};
+
+/// Why a term is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TermEnd {
+    /// The lease ran out, or the session is over.
+    LeaseOver,
+    /// The latch is gone.
+    LatchGone,
+    /// Somebody set the latch: a request to step down.
+    StepDown,
+    /// The connection was suspended, and that is not tolerated.
+    Suspended,
+    /// The driver closes.
+    Closing,
+}
+
+impl TermEnd {
+    fn reason(self) -> &'static str {
+        match self {
+            Self::LeaseOver => "the lease ran out, or the session ended",
+            Self::LatchGone => "the latch was deleted",
+            Self::StepDown => "the latch was set by another: a request to step down",
+            Self::Suspended => "the connection was suspended",
+            Self::Closing => "the election service stops",
+        }
+    }
+}
+
+impl Contention {
+    /// Leads by `claim`: waits for the lease, grants, serves the term, and winds it up.
+    pub(super) async fn lead(
+        &mut self,
+        present: &SessionClient,
+        mut own: OwnNode,
+        claim: Claim,
+    ) -> Result<Next> {
+        let term = claim.session;
+        let fence = claim.fence(&own.node);
+        // From the claim on heartbeats are proofs: without a lease yet, they are what brings it.
+        self.shared.session.set_proof(Some(LeaseProof {
+            fence: fence.clone(),
+            refusals: self.shared.fence.clone(),
+        }));
+        let mut status = self.shared.session.status();
+        let end = match self.wait_for_lease(present, &mut own, term).await {
+            Some(next) => {
+                self.shared.session.set_proof(None);
+                return Ok(next);
+            }
+            None => {
+                self.latch.note_granted();
+                // Stores may write before anybody is told.
+                self.shared.fence.granted(fence);
+                if self.shared.session.gate().grant(present.lease, term) {
+                    tracing::info!(path = own.node.path, session = %term, epoch = %claim.epoch, "leadership granted");
+                    self.shared.tell(LeaderElectionEvent::Granted(LeaderGrant {
+                        session: term,
+                        epoch: claim.epoch,
+                    }));
+                    self.serve_term(present, &mut own, term, &mut status).await
+                } else {
+                    self.shared.fence.ended(term);
+                    self.shared.session.set_proof(None);
+                    return Ok(Next::Again);
+                }
+            }
+        };
+        // First the flag, then the fence, then the callbacks.
+        if self.shared.session.gate().current() == Some(term) {
+            self.shared.session.gate().end_leadership();
+        }
+        self.shared.fence.ended(term);
+        self.shared.session.set_proof(None);
+        self.wind_up(present, &own.node, term, end).await
+    }
+
+    /// Waits until the lease holds. `Some`: there is nothing to lead by any more.
+    async fn wait_for_lease(
+        &self,
+        present: &SessionClient,
+        own: &mut OwnNode,
+        term: LeaderSessionId,
+    ) -> Option<Next> {
+        let gate = self.shared.session.gate();
+        let mut refusals = self.shared.fence.refusals();
+        while !gate.lease_holds() {
+            tokio::select! {
+                biased;
+                () = self.closing.cancelled() => return Some(Next::Leave),
+                _ = own.changed() => return Some(Next::Again),
+                _ = refused(&mut refusals, term) => return Some(Next::Again),
+                () = self.shared.clock().sleep(present.terms.heartbeat_interval() / 4) => {}
+            }
+        }
+        None
+    }
+
+    /// Serves the term until it is over.
+    async fn serve_term(
+        &mut self,
+        present: &SessionClient,
+        own: &mut OwnNode,
+        term: LeaderSessionId,
+        status: &mut watch::Receiver<SessionStatus>,
+    ) -> TermEnd {
+        let gate = Arc::clone(self.shared.session.gate());
+        let mut refusals = self.shared.fence.refusals();
+        let mut connects = status.borrow_and_update().connects;
+        let tolerates = self.shared.session.tolerates_suspension();
+        let session = own.node.session;
+        let mut watched = BTreeSet::new();
+        // Dropped at the end of the term, which ends the watches.
+        let watches = self.shared.environment.task_scope();
+        loop {
+            tokio::select! {
+                biased;
+                () = self.closing.cancelled() => return TermEnd::Closing,
+                () = gate.leadership_ended(term) => return TermEnd::LeaseOver,
+                change = own.changed() => return match change {
+                    OwnNodeChange::Gone => TermEnd::LatchGone,
+                    OwnNodeChange::Touched => TermEnd::StepDown,
+                    OwnNodeChange::SessionOver => TermEnd::LeaseOver,
+                },
+                code = refused(&mut refusals, term) => return match code {
+                    ZkCode::NoNode => TermEnd::LatchGone,
+                    _ => TermEnd::StepDown,
+                },
+                now = interrupted(status, session, connects, tolerates) => {
+                    if now.closed || now.session != Some(session) {
+                        return TermEnd::LeaseOver;
+                    }
+                    if !tolerates {
+                        return TermEnd::Suspended;
+                    }
+                    connects = now.connects;
+                    own.distrust();
+                }
+                command = self.commands.recv() => {
+                    if let Some(Command::Published(component)) = command
+                        && watched.insert(component.clone())
+                    {
+                        self.watch(&watches, present, component);
+                    }
+                }
+                () = self.shared.clock().sleep(present.terms.session_timeout()) => own.distrust(),
+            }
+        }
+    }
+
+    fn watch(&self, watches: &TaskScope, present: &SessionClient, component: ComponentId) {
+        let cancelled = watches.cancellation();
+        let watching = watch_information(Arc::clone(&self.shared), Arc::clone(&present.client), component);
+        watches.spawn("leader-information-watch", async move {
+            tokio::select! {
+                biased;
+                () = cancelled.cancelled() => {}
+                () = watching => {}
+            }
+        });
+    }
+
+    /// What follows a term, once the flag is false.
+    async fn wind_up(
+        &mut self,
+        present: &SessionClient,
+        node: &LatchNode,
+        term: LeaderSessionId,
+        end: TermEnd,
+    ) -> Result<Next> {
+        let reason = end.reason();
+        tracing::info!(path = node.path, session = %term, reason, "leadership ended");
+        if end == TermEnd::Closing {
+            return Ok(Next::Leave);
+        }
+        if self.shared.stopping.load(Ordering::SeqCst) {
+            // The service ended it, revokes by itself, and closes the driver then.
+            self.closing.cancelled().await;
+            return Ok(Next::Leave);
+        }
+        self.shared.tell(LeaderElectionEvent::Revoked {
+            session: term,
+            reason: reason.to_owned(),
+        });
+        if self.wait_until_revoked(term).await == Next::Leave {
+            return Ok(Next::Leave);
+        }
+        if end == TermEnd::StepDown {
+            // Nobody else is granted as long as the latch stands, so what this process published goes with it.
+            let infos = self.shared.published_paths();
+            self.latch.leave(present.client.as_ref(), &infos).await?;
+        }
+        Ok(Next::Again)
+    }
+
+    /// Waits until the service has revoked every contender.
+    async fn wait_until_revoked(&mut self, term: LeaderSessionId) -> Next {
+        loop {
+            tokio::select! {
+                biased;
+                () = self.closing.cancelled() => return Next::Leave,
+                command = self.commands.recv() => match command {
+                    Some(Command::Revoked(session)) if session == term => return Next::Again,
+                    // Publications of the term that is over, or the answer to an earlier one.
+                    Some(_) => {}
+                    None => return Next::Leave,
+                },
+            }
+        }
+    }
+}
+
+/// Completes when the fence of `term` was refused, with the code.
+async fn refused(refusals: &mut watch::Receiver<Option<FenceRefusal>>, term: LeaderSessionId) -> ZkCode {
+    let of_term =
+        |refusal: &Option<FenceRefusal>| refusal.as_ref().is_some_and(|refusal| refusal.session == term);
+    if let Ok(refusal) = refusals.wait_for(of_term).await
+        && let Some(refusal) = refusal.as_ref()
+    {
+        return refusal.code;
+    }
+    std::future::pending().await
+}
+
+/// Completes when the connection is not what it was: made again or of another session, or down where that is not
+/// tolerated.
+async fn interrupted(
+    status: &mut watch::Receiver<SessionStatus>,
+    session: SessionId,
+    connects: u64,
+    tolerates: bool,
+) -> SessionStatus {
+    let changed = status
+        .wait_for(|status| {
+            status.closed
+                || status.session != Some(session)
+                || status.connects != connects
+                || !(tolerates || status.is_connected())
+        })
+        .await
+        .map(|status| *status);
+    match changed {
+        Ok(status) => status,
+        Err(_) => std::future::pending().await,
+    }
+}

@@ -1,0 +1,13 @@
+//! The election driver: one latch a process, shared by all its components (design §4).
+
+mod contention;
+mod driver;
+mod driver_factory;
+mod information_watch;
+mod leading;
+mod publication;
+mod shared;
+mod standing;
+
+pub use driver::ZooKeeperLeaderElectionDriver;
+pub use driver_factory::ZooKeeperLeaderElectionDriverFactory;

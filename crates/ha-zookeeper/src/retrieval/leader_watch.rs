@@ -1,0 +1,156 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use ha_core::environment::Environment;
+use ha_core::health::ConnectionState;
+use ha_core::retrieval::LeaderRetrievalEvent;
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use super::leader_reader::LeaderReader;
+use super::subscribers::Subscribers;
+use crate::client::{NodeEvent, SessionId, ZkCode};
+use crate::session::{SessionClient, SessionStatus, ZooKeeperSession};
+
+/// The wait after a read that failed.
+const RETRY: Duration = Duration::from_millis(100);
+
+/// The task that follows the leader of one component for all its subscribers.
+pub(super) struct LeaderWatch {
+    session: ZooKeeperSession,
+    environment: Environment,
+    reader: Arc<LeaderReader>,
+    subscribers: Arc<Subscribers>,
+    status: watch::Receiver<SessionStatus>,
+    /// The state of the connection that the subscribers know of.
+    told: ConnectionState,
+    /// The session of the last reading.
+    read_in: Option<SessionId>,
+    /// The history that readings belong to, as of the last (re)connect.
+    history: Option<Uuid>,
+}
+
+impl LeaderWatch {
+    pub(super) fn new(
+        session: ZooKeeperSession,
+        environment: Environment,
+        reader: Arc<LeaderReader>,
+        subscribers: Arc<Subscribers>,
+    ) -> Self {
+        Self {
+            status: session.status(),
+            session,
+            environment,
+            reader,
+            subscribers,
+            told: ConnectionState::None,
+            read_in: None,
+            history: None,
+        }
+    }
+
+    /// Runs until the session is closed for good.
+    pub(super) async fn run(mut self) {
+        while let Some(present) = self.connected().await {
+            let connects = self.status.borrow_and_update().connects;
+            if let Err(code) = self.follow(&present, connects).await
+                && code != ZkCode::SessionOver
+            {
+                // The state of the connection tells more, if there is more to tell.
+                tracing::debug!(?code, "could not read the leader information");
+            }
+            // A client that is over is still handed out for a moment: do not spin.
+            self.pause().await;
+        }
+        self.tell_connection(ConnectionState::Lost);
+    }
+
+    /// The client, once connected; tells of the connection meanwhile.
+    async fn connected(&mut self) -> Option<SessionClient> {
+        let session = self.session.clone();
+        let mut connecting = Box::pin(async move { session.session_client().await });
+        loop {
+            tokio::select! {
+                present = &mut connecting => return present.ok(),
+                changed = self.status.changed() => {
+                    changed.ok()?;
+                    let state = self.status.borrow().state;
+                    self.tell_connection(state);
+                }
+            }
+        }
+    }
+
+    /// Reads, and reads again after each event, for as long as this connection lasts.
+    async fn follow(&mut self, present: &SessionClient, connects: u64) -> Result<(), ZkCode> {
+        let client = present.client.as_ref();
+        self.history = self.reader.catch_up(client).await.map_err(|error| error.code)?;
+        loop {
+            let (event, mut fired) = self
+                .reader
+                .read_and_watch(client, self.history)
+                .await
+                .map_err(|error| error.code)?;
+            let session = client.session_id();
+            if self.read_in.is_some_and(|earlier| earlier != session) {
+                // Lost and replaced between two looks.
+                self.tell_connection(ConnectionState::Lost);
+            }
+            self.read_in = Some(session);
+            self.told = ConnectionState::Connected;
+            self.subscribers.tell(&event);
+            loop {
+                tokio::select! {
+                    biased;
+                    fired = &mut fired => match fired {
+                        NodeEvent::SessionOver => return Err(ZkCode::SessionOver),
+                        NodeEvent::Changed | NodeEvent::Deleted => break,
+                    },
+                    changed = self.status.changed() => {
+                        let status = *self.status.borrow();
+                        if changed.is_err() || status.closed {
+                            return Err(ZkCode::SessionOver);
+                        }
+                        if status.connects != connects {
+                            return Ok(());
+                        }
+                        self.tell_connection(status.state);
+                    }
+                }
+            }
+            if self.history.is_none() {
+                // The tree may have been made since.
+                self.history = self.reader.catch_up(client).await.map_err(|error| error.code)?;
+            }
+        }
+    }
+
+    /// Tells the subscribers that the connection is down or lost, once; that it is back is told by a reading.
+    fn tell_connection(&mut self, state: ConnectionState) {
+        // A loss is not taken back by what comes before the next reading.
+        if state == self.told || (self.told == ConnectionState::Lost && state == ConnectionState::Suspended) {
+            return;
+        }
+        match state {
+            ConnectionState::Suspended => self.subscribers.tell(&LeaderRetrievalEvent::Suspended),
+            ConnectionState::Lost => {
+                self.subscribers.tell(&LeaderRetrievalEvent::Lost);
+                self.read_in = None;
+            }
+            ConnectionState::Connected | ConnectionState::None => return,
+        }
+        self.told = state;
+    }
+
+    async fn pause(&mut self) {
+        tokio::select! {
+            () = self.environment.clock.sleep(RETRY) => {}
+            changed = self.status.changed() => {
+                if changed.is_ok() {
+                    let state = self.status.borrow().state;
+                    self.tell_connection(state);
+                }
+            }
+        }
+    }
+}

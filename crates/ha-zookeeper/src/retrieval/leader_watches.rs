@@ -1,0 +1,100 @@
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use ha_core::Result;
+use ha_core::environment::{Environment, TaskScope};
+use ha_core::ids::ComponentId;
+use ha_core::retrieval::{LeaderObservation, LeaderRetrievalEvents};
+
+use super::leader_reader::LeaderReader;
+use super::leader_watch::LeaderWatch;
+use super::subscribers::Subscribers;
+use crate::client::ClientSource;
+use crate::paths::ClusterPaths;
+use crate::session::ZooKeeperSession;
+
+/// The leaders that a process follows: one watch a component, for any number of retrievers. Clones share
+/// everything.
+#[derive(Clone)]
+pub struct LeaderWatches {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    session: ZooKeeperSession,
+    paths: ClusterPaths,
+    environment: Environment,
+    followed: Mutex<BTreeMap<ComponentId, Weak<Followed>>>,
+}
+
+/// A component that is followed, as long as a retriever holds it. Dropping the last takes the watch off.
+pub(super) struct Followed {
+    reader: Arc<LeaderReader>,
+    subscribers: Arc<Subscribers>,
+    session: ZooKeeperSession,
+    _tasks: TaskScope,
+}
+
+impl LeaderWatches {
+    /// The leaders of the cluster of `paths`. Nothing is followed yet.
+    pub fn new(session: ZooKeeperSession, paths: ClusterPaths, environment: Environment) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                session,
+                paths,
+                environment,
+                followed: Mutex::default(),
+            }),
+        }
+    }
+
+    /// Follows a component.
+    pub(super) fn follow(&self, component: &ComponentId) -> Arc<Followed> {
+        let inner = &self.inner;
+        let mut followed = inner.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        followed.retain(|_, one| one.strong_count() > 0);
+        if let Some(one) = followed.get(component).and_then(Weak::upgrade) {
+            return one;
+        }
+        let reader = Arc::new(LeaderReader::new(&inner.paths, component));
+        let subscribers = Arc::new(Subscribers::default());
+        let tasks = inner.environment.task_scope();
+        let cancelled = tasks.cancellation();
+        let watch = LeaderWatch::new(
+            inner.session.clone(),
+            inner.environment.clone(),
+            Arc::clone(&reader),
+            Arc::clone(&subscribers),
+        );
+        tasks.spawn("zookeeper-leader-watch", async move {
+            tokio::select! {
+                biased;
+                () = cancelled.cancelled() => {}
+                () = watch.run() => {}
+            }
+        });
+        let one = Arc::new(Followed {
+            reader,
+            subscribers,
+            session: inner.session.clone(),
+            _tasks: tasks,
+        });
+        followed.insert(component.clone(), Arc::downgrade(&one));
+        one
+    }
+}
+
+impl Followed {
+    pub(super) fn subscribe(&self, events: LeaderRetrievalEvents) -> u64 {
+        self.subscribers.add(events)
+    }
+
+    pub(super) fn unsubscribe(&self, number: u64) {
+        self.subscribers.remove(number);
+    }
+
+    pub(super) async fn verify(&self) -> Result<LeaderObservation> {
+        let client = self.session.client().await?;
+        self.reader.verify(client.as_ref()).await
+    }
+}

@@ -1,0 +1,12 @@
+//! The retrieval driver: who leads a component, by one watch for all retrievers of a session (design §5).
+
+mod driver;
+mod driver_factory;
+mod leader_reader;
+mod leader_watch;
+mod leader_watches;
+mod subscribers;
+
+pub use driver::ZooKeeperLeaderRetrievalDriver;
+pub use driver_factory::ZooKeeperLeaderRetrievalDriverFactory;
+pub use leader_watches::LeaderWatches;
