@@ -27,6 +27,7 @@ static BUILT: &[&dyn OptionDefinition] = &[
     &ClusterOptions::REST_PORT,
     &ClusterOptions::REST_BIND_ADDRESS,
     &ClusterOptions::MAX_RETAINED_CHECKPOINTS,
+    &ClusterOptions::JOB_SLOTS,
     &ClusterOptions::SHUTDOWN_CHECKPOINT_TIMEOUT,
 ];
 

@@ -47,6 +47,14 @@ impl ClusterOptions {
     .default_text("1")
     .checked_by(checks::at_least_one);
 
+    /// How many jobs run at once.
+    pub const JOB_SLOTS: ConfigOption<usize> = ConfigOption::new(
+        "cluster.job-slots",
+        "how many jobs the leading process runs at once; others wait",
+    )
+    .default_text("16")
+    .checked_by(checks::at_least_one);
+
     /// How long the checkpoint on the way out may take.
     pub const SHUTDOWN_CHECKPOINT_TIMEOUT: ConfigOption<Duration> = ConfigOption::new(
         "cluster.shutdown-checkpoint-timeout",
