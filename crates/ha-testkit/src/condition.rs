@@ -8,10 +8,20 @@ use ha_core::environment::{Clock as _, SystemClock};
 /// How often a condition that announces no change is looked at.
 const POLL: Duration = Duration::from_millis(10);
 
-/// How long a condition is waited for: 30 s, times `HA_TEST_TIME_FACTOR` (a number, 1 by default) for slow
-/// machines.
+tokio::task_local! {
+    static LIMIT: Duration;
+}
+
+/// How long a condition is waited for: 30 s or what [`with_limit`] says, times `HA_TEST_TIME_FACTOR` (a number,
+/// 1 by default) for slow machines.
 pub fn limit() -> Duration {
-    Duration::from_secs(30).mul_f64(time_factor())
+    let limit = LIMIT.try_with(|limit| *limit).unwrap_or(Duration::from_secs(30));
+    limit.mul_f64(time_factor())
+}
+
+/// Runs `future` with another [`limit`] for what it waits for itself, not for tasks that it starts.
+pub async fn with_limit<T>(limit: Duration, future: impl Future<Output = T>) -> T {
+    LIMIT.scope(limit, future).await
 }
 
 /// The value of `HA_TEST_TIME_FACTOR`, by which every limit of the tests is multiplied. 1 when it is not set.
