@@ -1,5 +1,6 @@
 //! HA storage of ha-services.
 
+mod blobs;
 mod checkpoints;
 mod folder;
 mod graphs;
@@ -10,6 +11,7 @@ mod shared;
 mod state;
 mod storage;
 
+pub use blobs::HaBlobStore;
 pub use checkpoints::FileSystemCheckpointRecoveryFactory;
 pub use graphs::FileSystemJobGraphStore;
 pub use registry::FileSystemRunningJobsRegistry;

@@ -20,7 +20,7 @@ const JOB_SUFFIX: &str = ".job";
 pub(crate) fn layout<const N: usize>(segments: [&str; N]) -> RelativePath {
     segments
         .into_iter()
-        .fold(Some(RelativePath::root()), |path, segment| path?.child(segment))
+        .try_fold(RelativePath::root(), |path, segment| path.child(segment))
         .unwrap_or_default()
 }
 

@@ -203,9 +203,7 @@ impl HaStorage {
                 self.delete(&state.path).await?;
             }
         }
-        for owner in self.job_folders(BLOBS).await? {
-            self.delete_blobs(owner).await?;
-        }
+        self.delete_all_blobs().await?;
         self.sweep(None).await?;
         for owner in self.job_folders(JOBS).await? {
             root.remove_if_empty(&state_path::checkpoint_folder(owner)).await;
@@ -231,6 +229,15 @@ impl HaStorage {
         }
         self.folder().remove_if_empty(&folder).await;
         Ok(any)
+    }
+
+    /// Deletes the blobs of all jobs.
+    pub(crate) async fn delete_all_blobs(&self) -> Result<()> {
+        for owner in self.job_folders(BLOBS).await? {
+            self.delete_blobs(owner).await?;
+        }
+        self.folder().remove_if_empty(&layout([BLOBS])).await;
+        Ok(())
     }
 
     /// Removes what is empty after a job's files are gone.

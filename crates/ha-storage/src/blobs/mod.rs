@@ -1,0 +1,9 @@
+//! Large objects of jobs, named by the hash of their content.
+
+mod content;
+mod ha_blob_store;
+
+pub use ha_blob_store::HaBlobStore;
+
+#[cfg(test)]
+mod tests;
