@@ -9,3 +9,4 @@ pub mod latch;
 pub mod paths;
 pub mod retrieval;
 pub mod session;
+pub mod stores;

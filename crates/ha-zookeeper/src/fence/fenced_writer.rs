@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use ha_core::ids::LeaderSessionId;
 use ha_core::{Effect, Error, ErrorKind, Result};
 
 use super::lost_reply::{self, Verdict};
@@ -44,6 +45,11 @@ impl FencedWriter {
     /// Those of [`ClientSource::client`].
     pub async fn client(&self) -> Result<Arc<dyn ZooKeeperClient>> {
         self.clients.client().await
+    }
+
+    /// The term in which this process leads now, if it does.
+    pub fn session(&self) -> Option<LeaderSessionId> {
+        self.fence.current().ok().flatten().map(|fence| fence.session)
     }
 
     /// The right to write of an operation that begins now. To be asked before a state file is written, so that
@@ -153,10 +159,10 @@ impl FencedWriter {
 
     /// The client that `term` may be written with. A term belongs to one session, whatever became of its latch.
     async fn client_of(&self, term: &Term) -> Result<Arc<dyn ZooKeeperClient>> {
-        self.check_still_current(term)?;
+        self.check_current(term)?;
         let client = self.clients.client().await?;
         // Waiting for a client may have outlasted the lease.
-        self.check_still_current(term)?;
+        self.check_current(term)?;
         match term.fence() {
             Some(fence) if fence.zookeeper_session != client.session_id() => {
                 Err(Error::not_leader("the session of this term is gone").at(fence.latch_path.clone()))
@@ -165,7 +171,11 @@ impl FencedWriter {
         }
     }
 
-    fn check_still_current(&self, term: &Term) -> Result<()> {
+    /// Whether `term` is still the present one, as far as this process knows. Sends nothing.
+    ///
+    /// # Errors
+    /// `NotLeader` (not applied) when it is over.
+    pub fn check_current(&self, term: &Term) -> Result<()> {
         let current = self
             .fence
             .current()

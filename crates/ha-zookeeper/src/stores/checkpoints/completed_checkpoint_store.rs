@@ -1,0 +1,330 @@
+use std::collections::HashSet;
+use std::sync::{Mutex as StdMutex, PoisonError};
+
+use async_trait::async_trait;
+use futures::StreamExt as _;
+use ha_core::checkpoints::{CompletedCheckpoint, CompletedCheckpointStore};
+use ha_core::ids::JobId;
+use ha_core::jobs::JobStatus;
+use ha_core::{Effect, Error, ErrorKind, Result};
+use ha_storage::StateKind;
+use tokio::sync::Mutex;
+
+use super::checkpoint_files;
+use super::job_checkpoints::{MAX_DELETIONS, delete_checkpoints};
+use super::retained::{self, Retained};
+use crate::client::{CreateMode, Operation, Stat, ZkCode};
+use crate::codec::Pointer;
+use crate::fence::{Commit, Proof, Term, TermBinding};
+use crate::stores::state_files::{self, Deletions};
+use crate::stores::{StoreContext, pointers};
+
+/// How many state files are read at the same time.
+const CONCURRENT_READS: usize = 8;
+
+/// The completed checkpoints of one job: state files in the HA storage, pointers in `jobs/<job-id>/checkpoints`.
+///
+/// A store belongs to the term in which it was made (or first wrote): in a later one it is refused, because
+/// what it knows is old.
+pub struct ZooKeeperCompletedCheckpointStore {
+    context: StoreContext,
+    job_id: JobId,
+    max_retained: usize,
+    binding: TermBinding,
+    deletions: Deletions,
+    state: Mutex<State>,
+    /// The number of retained ones, to be answered while an add is on its way.
+    count: StdMutex<usize>,
+}
+
+struct State {
+    /// Oldest first.
+    retained: Vec<Retained>,
+    /// An outcome was not known: read the pointers again before anything is decided.
+    stale: bool,
+    closed: bool,
+}
+
+impl ZooKeeperCompletedCheckpointStore {
+    /// The store of the job, recovered: the pointers are read, and the content of the newest one.
+    ///
+    /// # Errors
+    /// `Invalid` when `max_retained` is 0; `Corrupt` when the newest one is unreadable, which is reported with the
+    /// older candidates; `Unavailable`.
+    pub async fn recover(context: StoreContext, job_id: JobId, max_retained: usize) -> Result<Self> {
+        if max_retained == 0 {
+            return Err(Error::invalid("at least one checkpoint must be retained")
+                .at("state.checkpoints.num-retained"));
+        }
+        let binding = TermBinding::default();
+        context.writer.bind(&binding);
+        let mut retained = read(&context, job_id).await?;
+        load_newest(&context, job_id, &mut retained).await?;
+        Ok(Self {
+            count: StdMutex::new(retained.len()),
+            context,
+            job_id,
+            max_retained,
+            binding,
+            deletions: Deletions::default(),
+            state: Mutex::new(State {
+                retained,
+                stale: false,
+                closed: false,
+            }),
+        })
+    }
+
+    async fn refresh(&self, state: &mut State) -> Result<()> {
+        if state.stale {
+            let mut retained = read(&self.context, self.job_id).await?;
+            load_newest(&self.context, self.job_id, &mut retained).await?;
+            self.set_count(retained.len());
+            state.retained = retained;
+            state.stale = false;
+        }
+        Ok(())
+    }
+
+    /// Publishes the pointer and takes out the smallest ids beyond the number to retain, in one multi. Gives the
+    /// znodes that are gone.
+    async fn publish(
+        &self,
+        term: &Term,
+        state: &State,
+        path: &str,
+        pointer: &Pointer,
+    ) -> Result<HashSet<String>> {
+        let beyond = (state.retained.len() + 1).saturating_sub(self.max_retained);
+        let subsumed = state.retained.iter().take(beyond.min(MAX_DELETIONS));
+        let mut deletes: Vec<_> = subsumed.map(|old| old.path.clone()).collect();
+        let mut gone = HashSet::new();
+        let create = Operation::Create {
+            path: path.to_owned(),
+            data: pointer.encode(path)?,
+            mode: CreateMode::Persistent,
+        };
+        let proof = Proof::WriteId {
+            path: path.to_owned(),
+            write_id: pointer.write_id,
+        };
+        loop {
+            let operations = std::iter::once(create.clone())
+                .chain(deletes.iter().map(|path| Operation::Delete {
+                    path: path.clone(),
+                    version: None,
+                }))
+                .collect();
+            match self.context.writer.commit(term, operations, &proof).await? {
+                Commit::Applied(_) => {
+                    gone.extend(deletes);
+                    return Ok(gone);
+                }
+                // Somebody else deleted an old one.
+                Commit::Refused(refusal) if refusal.code == ZkCode::NoNode && refusal.index > 0 => {
+                    deletes.retain(|path| *path != refusal.path);
+                    gone.insert(refusal.path);
+                }
+                // One with children that are not ours does not fail the new one.
+                Commit::Refused(refusal) if refusal.index > 0 => {
+                    tracing::warn!(
+                        path = refusal.path,
+                        "an old checkpoint's znode cannot be deleted; left"
+                    );
+                    deletes.retain(|path| *path != refusal.path);
+                }
+                Commit::Refused(refusal) => {
+                    return Err(Error::new(
+                        ErrorKind::Conflict,
+                        "a checkpoint of this id was published by somebody else",
+                    )
+                    .at(refusal.path)
+                    .not_applied()
+                    .advise("make a new store; it recovers what is there"));
+                }
+            }
+        }
+    }
+
+    async fn add(&self, state: &mut State, checkpoint: CompletedCheckpoint) -> Result<Vec<String>> {
+        let id = checkpoint.checkpoint_id;
+        let term = self.context.writer.begin_in(&self.binding).await?;
+        self.refresh(state).await?;
+        if let Some(newest) = state.retained.last()
+            && id <= newest.id
+        {
+            return Err(Error::invalid(format!(
+                "the checkpoint id {id} is not above the newest, {}",
+                newest.id
+            ))
+            .at(newest.path.clone()));
+        }
+        let path = self.context.writer.paths().checkpoint(self.job_id, id);
+        let file = state_files::put(&self.context, &checkpoint_files::to_state(&checkpoint)).await?;
+        let pointer = Pointer {
+            file,
+            write_id: self.context.environment.ids.uuid(),
+            name: None,
+            terminal: None,
+        };
+        // A call that is dropped from here on leaves its outcome unknown.
+        state.stale = true;
+        let gone = match self.publish(&term, state, &path, &pointer).await {
+            Ok(gone) => gone,
+            Err(error) if error.effect() == Effect::NotApplied => {
+                state.stale = error.kind() == ErrorKind::Conflict;
+                state_files::discard(&self.context, &pointer.file.path).await;
+                return Err(error);
+            }
+            // The pointer may name the file: it stays.
+            Err(error) => return Err(error),
+        };
+        let (old, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut state.retained)
+            .into_iter()
+            .partition(|retained| gone.contains(&retained.path));
+        state.retained = kept;
+        for old in &old {
+            self.context.health.clear_broken(&old.path);
+        }
+        if let Some(previous) = state.retained.last_mut() {
+            previous.checkpoint = None;
+        }
+        state.retained.push(Retained {
+            id,
+            path,
+            pointer: Ok((pointer, Stat::default())),
+            checkpoint: Some(checkpoint),
+        });
+        state.stale = false;
+        self.set_count(state.retained.len());
+        Ok(old.iter().filter_map(Retained::file).collect())
+    }
+
+    fn set_count(&self, count: usize) {
+        *self.count.lock().unwrap_or_else(PoisonError::into_inner) = count;
+    }
+
+    /// The content of one; unreadable ones are reported.
+    async fn load(&self, index: usize, retained: &[Retained]) -> Result<Option<CompletedCheckpoint>> {
+        let Some(wanted) = retained.get(index) else {
+            return Ok(None);
+        };
+        wanted
+            .load(&self.context, self.job_id)
+            .await
+            .inspect_err(|error| {
+                if error.kind() == ErrorKind::Corrupt {
+                    let older = retained.get(..index).unwrap_or_default();
+                    retained::report(&self.context, wanted, older, error);
+                }
+            })
+    }
+}
+
+/// The pointers of the job, oldest first.
+async fn read(context: &StoreContext, job_id: JobId) -> Result<Vec<Retained>> {
+    let client = context.writer.client().await?;
+    let folder = context.writer.paths().checkpoints(job_id);
+    let nodes = pointers::read_all(&client, &folder, StateKind::Checkpoint).await?;
+    let retained = retained::from_nodes(context, nodes);
+    for (index, one) in retained.iter().enumerate() {
+        match &one.pointer {
+            Err(error) => retained::report(context, one, retained.get(..index).unwrap_or_default(), error),
+            Ok(_) => context.health.clear_broken(&one.path),
+        }
+    }
+    Ok(retained)
+}
+
+/// Reads the content of the newest one; one that goes meanwhile is left out, and the one before is the newest.
+async fn load_newest(context: &StoreContext, job_id: JobId, retained: &mut Vec<Retained>) -> Result<()> {
+    while let Some(newest) = retained.last() {
+        match newest.load(context, job_id).await {
+            Ok(Some(checkpoint)) => {
+                if let Some(newest) = retained.last_mut() {
+                    newest.checkpoint = Some(checkpoint);
+                }
+                return Ok(());
+            }
+            Ok(None) => drop(retained.pop()),
+            Err(error) => {
+                if error.kind() == ErrorKind::Corrupt {
+                    let older = retained
+                        .get(..retained.len().saturating_sub(1))
+                        .unwrap_or_default();
+                    retained::report(context, newest, older, &error);
+                }
+                return Err(error.advise(
+                    "an older checkpoint is never used by itself: see `hactl checkpoints`, then `hactl checkpoint restore`",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl CompletedCheckpointStore for ZooKeeperCompletedCheckpointStore {
+    async fn add_and_subsume(&self, checkpoint: CompletedCheckpoint) -> Result<()> {
+        if checkpoint.job_id != self.job_id {
+            return Err(Error::invalid(format!(
+                "the checkpoint belongs to the job {}, the store to {}",
+                checkpoint.job_id, self.job_id
+            )));
+        }
+        let mut state = self.state.lock().await;
+        if state.closed {
+            return Err(Error::closed("the completed checkpoint store"));
+        }
+        let files = self.add(&mut state, checkpoint).await?;
+        // The lock is kept: the next add does not overtake this deletion.
+        self.deletions.delete(&self.context, files).await;
+        Ok(())
+    }
+
+    async fn latest(&self) -> Result<Option<CompletedCheckpoint>> {
+        let mut state = self.state.lock().await;
+        self.refresh(&mut state).await?;
+        // The content of the newest one is always at hand.
+        Ok(state.retained.last().and_then(|newest| newest.checkpoint.clone()))
+    }
+
+    async fn all(&self) -> Result<Vec<CompletedCheckpoint>> {
+        let retained = {
+            let mut state = self.state.lock().await;
+            self.refresh(&mut state).await?;
+            state.retained.clone()
+        };
+        let retained = &retained;
+        let loads = (0..retained.len()).map(|index| self.load(index, retained));
+        let loaded: Vec<_> = futures::stream::iter(loads)
+            .buffered(CONCURRENT_READS)
+            .collect()
+            .await;
+        let loaded: Result<Vec<_>> = loaded.into_iter().collect();
+        Ok(loaded?.into_iter().flatten().collect())
+    }
+
+    async fn num_retained(&self) -> usize {
+        *self.count.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn max_retained(&self) -> usize {
+        self.max_retained
+    }
+
+    async fn shutdown(&self, status: JobStatus) -> Result<()> {
+        let mut state = self.state.lock().await;
+        state.closed = true;
+        if !status.is_globally_terminal() {
+            return Ok(());
+        }
+        let term = self.context.writer.begin_in(&self.binding).await?;
+        state.stale = true;
+        delete_checkpoints(&self.context, &term, self.job_id).await?;
+        state.retained.clear();
+        state.stale = false;
+        self.set_count(0);
+        Ok(())
+    }
+}

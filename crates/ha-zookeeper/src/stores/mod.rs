@@ -1,0 +1,20 @@
+//! The stores: pointers in ZooKeeper to state files in the HA storage (design §8).
+//!
+//! State is written first, then its pointer; pointers are removed first, then their state (I5). Every write goes
+//! through the [`FencedWriter`](crate::fence::FencedWriter).
+
+mod checkpoints;
+mod job_graph;
+mod job_result_store;
+mod pointers;
+mod running_jobs_registry;
+mod state_files;
+mod store_context;
+
+pub use checkpoints::{
+    ZooKeeperCheckpointIdCounter, ZooKeeperCheckpointRecoveryFactory, ZooKeeperCompletedCheckpointStore,
+};
+pub use job_graph::{JobGraphChanges, ZooKeeperJobGraphStore};
+pub use job_result_store::ZooKeeperJobResultStore;
+pub use running_jobs_registry::ZooKeeperRunningJobsRegistry;
+pub use store_context::StoreContext;

@@ -1,0 +1,127 @@
+//! Reading pointers: one listing and one multi-read for many.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use ha_core::Result;
+use ha_core::health::BrokenEntry;
+use ha_storage::StateKind;
+
+use crate::client::{Stat, ZkCode, ZooKeeperClient};
+use crate::codec::Pointer;
+use crate::paths::ClusterPaths;
+
+/// How many nodes one multi-read asks for: the reply stays below what clients and servers take.
+const CHUNK: usize = 500;
+
+/// A node below a folder of pointers, as it was read.
+pub(super) struct PointerNode {
+    /// Its name in the folder.
+    pub name: String,
+    /// Its path.
+    pub path: String,
+    /// Its Stat.
+    pub stat: Stat,
+    /// Its data; `Corrupt` when it is no pointer of the kind.
+    pub pointer: Result<Pointer>,
+}
+
+/// The names in a folder, sorted, at least as new as all that was written before the call. None when the folder
+/// is not there.
+pub(super) async fn names(client: &Arc<dyn ZooKeeperClient>, folder: &str) -> Result<Vec<String>> {
+    let (synced, listed) = futures::join!(client.sync(folder), client.list(folder));
+    synced.map_err(|error| error.at(folder).not_applied())?;
+    match listed {
+        Ok((mut names, _)) => {
+            names.sort_unstable();
+            Ok(names)
+        }
+        Err(error) if error.code == ZkCode::NoNode => Ok(Vec::new()),
+        Err(error) => Err(error.at(folder).not_applied()),
+    }
+}
+
+/// The nodes of these names. One that is not there any more is left out.
+pub(super) async fn nodes(
+    client: &Arc<dyn ZooKeeperClient>,
+    folder: &str,
+    names: Vec<String>,
+) -> Result<Vec<(String, String, Bytes, Stat)>> {
+    let mut nodes = Vec::with_capacity(names.len());
+    for chunk in names.chunks(CHUNK) {
+        let paths: Vec<_> = chunk
+            .iter()
+            .map(|name| ClusterPaths::child(folder, name))
+            .collect();
+        let read = client
+            .multi_get(&paths)
+            .await
+            .map_err(|error| error.at(folder).not_applied())?;
+        for ((name, path), read) in chunk.iter().zip(paths).zip(read) {
+            match read {
+                Ok((data, stat)) => nodes.push((name.clone(), path, data, stat)),
+                Err(error) if error.code == ZkCode::NoNode => {}
+                Err(error) => return Err(error.at(&path).not_applied()),
+            }
+        }
+    }
+    Ok(nodes)
+}
+
+/// All pointers of a folder, sorted by name, foreign and broken ones too.
+pub(super) async fn read_all(
+    client: &Arc<dyn ZooKeeperClient>,
+    folder: &str,
+    kind: StateKind,
+) -> Result<Vec<PointerNode>> {
+    let names = names(client, folder).await?;
+    let nodes = nodes(client, folder, names).await?;
+    Ok(nodes
+        .into_iter()
+        .map(|(name, path, data, stat)| PointerNode {
+            pointer: Pointer::decode(&path, kind, &data),
+            name,
+            path,
+            stat,
+        })
+        .collect())
+}
+
+/// One node, at least as new as all that was written before the call. `None` when it is not there.
+pub(super) async fn read_node(
+    client: &Arc<dyn ZooKeeperClient>,
+    path: &str,
+) -> Result<Option<(Bytes, Stat)>> {
+    let (synced, read) = futures::join!(client.sync(path), client.get(path));
+    synced.map_err(|error| error.at(path).not_applied())?;
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if error.code == ZkCode::NoNode => Ok(None),
+        Err(error) => Err(error.at(path).not_applied()),
+    }
+}
+
+/// One pointer; see [`read_node`].
+///
+/// # Errors
+/// `Corrupt` when it is no pointer of the kind.
+pub(super) async fn read_one(
+    client: &Arc<dyn ZooKeeperClient>,
+    path: &str,
+    kind: StateKind,
+) -> Result<Option<(Pointer, Stat)>> {
+    match read_node(client, path).await? {
+        Some((data, stat)) => Ok(Some((Pointer::decode(path, kind, &data)?, stat))),
+        None => Ok(None),
+    }
+}
+
+/// A node whose name is not one of the layout: listed, never parsed or touched.
+pub(super) fn foreign(name: &str, path: &str, expected: &str) -> BrokenEntry {
+    BrokenEntry {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        reason: format!("the name is no {expected}: foreign, left as it is"),
+        candidates: Vec::new(),
+    }
+}

@@ -1,0 +1,146 @@
+//! State files behind pointers: published only while young, deleted without failing.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use ha_core::ids::JobId;
+use ha_core::{Error, ErrorKind, Result};
+use ha_storage::{State, StateFile, StateKind};
+
+use super::StoreContext;
+use super::pointers;
+use crate::client::Stat;
+use crate::codec::Pointer;
+
+/// How often a pointer that changes while its file is read is followed.
+const POINTER_ATTEMPTS: usize = 5;
+/// Most files whose deletion is kept for a later attempt; what is beyond is left to the operator's `gc`.
+const MAX_PENDING: usize = 10_000;
+
+/// A file to publish.
+pub(super) struct NewState {
+    pub kind: StateKind,
+    pub owner: JobId,
+    pub name: String,
+    pub attributes: BTreeMap<String, String>,
+    pub payload: Bytes,
+}
+
+/// Writes the file durably. It is young when this returns: a file of half the orphan age could be taken for an
+/// orphan before its pointer is there, and is written anew.
+pub(super) async fn put(context: &StoreContext, state: &NewState) -> Result<StateFile> {
+    let clock = &context.environment.clock;
+    loop {
+        let started = clock.now();
+        let file = context
+            .storage
+            .put_state(
+                state.kind,
+                state.owner,
+                &state.name,
+                state.attributes.clone(),
+                state.payload.clone(),
+            )
+            .await
+            // Nothing points to it, so whatever is left of it changes nothing.
+            .map_err(Error::not_applied)?;
+        if clock.now().saturating_since(started) < context.orphan_age / 2 {
+            return Ok(file);
+        }
+        discard(context, &file.path).await;
+    }
+}
+
+/// Deletes a file that was never published. What fails is left as an orphan.
+pub(super) async fn discard(context: &StoreContext, path: &str) {
+    if let Err(error) = context.storage.delete(path).await {
+        tracing::warn!(path, %error, "an unpublished state file is left behind");
+    }
+}
+
+/// Reads the file of `pointer`, which was read from the znode `znode`. `None` when the pointer has gone in
+/// between; a pointer that has changed is followed.
+///
+/// # Errors
+/// `Corrupt` when the file is unreadable, foreign, or missing although the pointer still names it: all is left
+/// as it is. `Unavailable` and `Denied` as the storage says.
+pub(super) async fn read(
+    context: &StoreContext,
+    znode: &str,
+    owner: JobId,
+    (mut pointer, mut stat): (Pointer, Stat),
+) -> Result<Option<(Pointer, Stat, State)>> {
+    for _ in 0..POINTER_ATTEMPTS {
+        let error = match context.storage.get_state(&pointer.file).await {
+            Ok(state) if state.owner == owner => return Ok(Some((pointer, stat, state))),
+            Ok(state) => {
+                return Err(broken(
+                    znode,
+                    &format!(
+                        "the file {} belongs to the job {}",
+                        pointer.file.path, state.owner
+                    ),
+                ));
+            }
+            Err(error) => error,
+        };
+        if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Corrupt) {
+            return Err(error);
+        }
+        // Deleted or replaced in between is no fault. Only an unchanged pointer is to blame.
+        let client = context.writer.client().await?;
+        match pointers::read_one(&client, znode, pointer.file.kind).await? {
+            None => return Ok(None),
+            Some(current) if current.0.file != pointer.file => (pointer, stat) = current,
+            Some(_) => {
+                let subject = error.subject().unwrap_or(&pointer.file.path).to_owned();
+                return Err(broken(
+                    znode,
+                    &format!("its file {subject} cannot be used: {}", error.message()),
+                )
+                .caused_by(error));
+            }
+        }
+    }
+    Err(Error::new(
+        ErrorKind::Unavailable,
+        "the pointer changes faster than its file can be read",
+    )
+    .at(znode)
+    .not_applied())
+}
+
+fn broken(znode: &str, reason: &str) -> Error {
+    Error::new(ErrorKind::Corrupt, reason.to_owned())
+        .at(znode)
+        .not_applied()
+        .advise("nothing was deleted; inspect it with `hactl doctor`, restore the file, or remove the entry")
+}
+
+/// Files whose pointers are gone. Failing to delete one fails nothing; it is retried with the next deletion.
+#[derive(Debug, Default)]
+pub(super) struct Deletions {
+    pending: Mutex<Vec<String>>,
+}
+
+impl Deletions {
+    /// Deletes these files and those that failed before.
+    pub(super) async fn delete(&self, context: &StoreContext, paths: impl IntoIterator<Item = String>) {
+        let mut all = std::mem::take(&mut *self.pending());
+        all.extend(paths);
+        for path in all {
+            if let Err(error) = context.storage.delete(&path).await {
+                tracing::warn!(path, %error, "a state file without a pointer could not be deleted; retried later");
+                let mut pending = self.pending();
+                if pending.len() < MAX_PENDING {
+                    pending.push(path);
+                }
+            }
+        }
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Vec<String>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
