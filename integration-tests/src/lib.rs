@@ -6,6 +6,7 @@
 //! by its process id when its handle is dropped, also when the test panics.
 
 pub mod admin;
+pub mod cluster;
 pub mod ensemble;
 pub mod mounts;
 pub mod process;
@@ -14,6 +15,7 @@ pub mod workload;
 pub mod zk_cli;
 
 pub use admin::{AdminClient, NodeSnapshot};
+pub use cluster::{CheckpointWatch, Event, LeaderSnapshot, TestCluster, TestJob};
 pub use ensemble::{Ensemble, EnsembleOptions};
 pub use process::{ClusterProcess, ManagedProcess};
 pub use waiting::{eventually, full_form, pause, scaled, seed, time_factor, unique_name};

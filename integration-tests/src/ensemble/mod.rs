@@ -8,6 +8,7 @@ mod ports;
 mod process_ensemble;
 mod server;
 mod shared;
+mod transactions;
 
 use anyhow::{Context as _, Result};
 
@@ -19,6 +20,7 @@ pub use ports::ReservedPort;
 pub use process_ensemble::ProcessEnsemble;
 pub use server::Server;
 pub use shared::{SharedServer, supervise};
+pub use transactions::Transaction;
 
 /// An ensemble that tests connect to.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
-use super::{Installation, ReservedPort, ServerRole};
+use super::{Installation, ReservedPort, ServerRole, Transaction, transactions};
 use crate::process::ManagedProcess;
 use crate::waiting::eventually;
 
@@ -121,6 +121,14 @@ impl Server {
         eventually(&what, START_TIMEOUT, async || self.role().map(|_| ()))
             .await
             .with_context(|| format!("the end of its log:\n{}", self.log_end()))
+    }
+
+    /// Every transaction in its log so far.
+    ///
+    /// # Errors
+    /// ZooKeeper's tool cannot read the log.
+    pub fn transactions(&self) -> Result<Vec<Transaction>> {
+        transactions::read(&self.installation, &self.folder.join("data"))
     }
 
     fn log_end(&self) -> String {

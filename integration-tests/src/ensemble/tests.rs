@@ -10,6 +10,13 @@ async fn own_server_keeps_its_data_over_kill_and_restart() -> Result<()> {
     let mut ensemble = Ensemble::start(EnsembleOptions::standalone()).await?;
     let admin = AdminClient::connect(&ensemble.connect_string()).await?;
     admin.create("/kept", b"data").await?;
+    let transactions = ensemble.server(0)?.transactions()?;
+    assert!(
+        transactions
+            .iter()
+            .any(|transaction| transaction.action.contains("/kept")),
+        "{transactions:?}"
+    );
     drop(admin);
     ensemble.server(0)?.restart().await?;
     let admin = AdminClient::connect(&ensemble.connect_string()).await?;

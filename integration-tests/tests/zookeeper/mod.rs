@@ -1,0 +1,150 @@
+//! What the ZooKeeper tests share: an HA process inside the test process.
+#![expect(dead_code, reason = "each test binary uses a part")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ha_core::election::{DefaultLeaderElectionService, LeaderElectionService};
+use ha_core::environment::Environment;
+use ha_core::health::HealthMonitor;
+use ha_core::ids::{ClusterId, ComponentId, LeaderSessionId};
+use ha_testkit::fakes::RecordingContender;
+use ha_zookeeper::client::{ClientSource as _, CreateMode, ZkCode};
+use ha_zookeeper::codec::LatchData;
+use ha_zookeeper::election::ZooKeeperLeaderElectionDriverFactory;
+use ha_zookeeper::fence::LeadershipFence;
+use ha_zookeeper::identity::LeadershipPrecondition;
+use ha_zookeeper::paths::ClusterPaths;
+use ha_zookeeper::retrieval::LeaderWatches;
+use ha_zookeeper::session::{SessionOptions, ZooKeeperSession};
+use integration_tests::unique_name;
+
+/// The paths of a cluster that no other test uses.
+pub fn new_cluster() -> ClusterPaths {
+    let id = ClusterId::new(&unique_name("election")).unwrap();
+    ClusterPaths::new("", "/ha-test", &id).unwrap()
+}
+
+/// A session timeout `timeout` on servers with a tick of half a second.
+pub fn options(servers: &str, timeout: Duration) -> SessionOptions {
+    SessionOptions {
+        session_timeout: timeout,
+        connection_timeout: Duration::from_secs(10),
+        retry_wait: Duration::from_millis(200),
+        server_tick_time: Some(Duration::from_millis(500)),
+        ..SessionOptions::new(servers)
+    }
+}
+
+/// Makes the tree down to the cluster node; who the cluster is, is other tests' business.
+struct Tree {
+    session: ZooKeeperSession,
+    paths: ClusterPaths,
+}
+
+#[async_trait]
+impl LeadershipPrecondition for Tree {
+    async fn ensure(&self) -> ha_core::Result<()> {
+        let client = self.session.client().await?;
+        for path in self
+            .paths
+            .roots()
+            .iter()
+            .chain([&self.paths.cluster().to_owned()])
+        {
+            match client.create(path, "".into(), CreateMode::Persistent).await {
+                Err(error) if error.code != ZkCode::NodeExists => return Err(error.at(path)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What one HA process holds: a session, and one contender for the dispatcher.
+pub struct Process {
+    pub session: ZooKeeperSession,
+    pub fence: LeadershipFence,
+    pub paths: ClusterPaths,
+    pub environment: Environment,
+    pub watches: LeaderWatches,
+    pub election: Arc<DefaultLeaderElectionService>,
+    pub contender: Arc<RecordingContender>,
+    pub service: Arc<dyn LeaderElectionService>,
+}
+
+impl Process {
+    /// Connects; contends for nothing yet.
+    pub async fn connect(name: &str, paths: &ClusterPaths, options: SessionOptions) -> Self {
+        let environment = Environment::system();
+        let session = ZooKeeperSession::connect(options, environment.clone(), HealthMonitor::default())
+            .await
+            .unwrap();
+        let fence = LeadershipFence::new();
+        let factory = ZooKeeperLeaderElectionDriverFactory::new(
+            session.clone(),
+            paths.clone(),
+            fence.clone(),
+            LatchData {
+                process: name.to_owned(),
+                host: "localhost".to_owned(),
+                pid: std::process::id(),
+                tool: None,
+                leader_session_id: None,
+            },
+            Arc::new(Tree {
+                session: session.clone(),
+                paths: paths.clone(),
+            }),
+            environment.clone(),
+        );
+        let election = DefaultLeaderElectionService::new(
+            Arc::new(factory),
+            environment.clone(),
+            Duration::from_secs(30),
+        );
+        Self {
+            watches: LeaderWatches::new(session.clone(), paths.clone(), environment.clone()),
+            service: election.election(ComponentId::dispatcher()),
+            contender: RecordingContender::confirming(&format!("http://{name}:1")),
+            session,
+            fence,
+            paths: paths.clone(),
+            environment,
+            election,
+        }
+    }
+
+    /// Connects and contends.
+    pub async fn start(name: &str, paths: &ClusterPaths, options: SessionOptions) -> Self {
+        let process = Self::connect(name, paths, options).await;
+        process.contender.contend(&process.service).await;
+        process
+    }
+
+    /// Whether it leads now, in its newest term.
+    pub async fn leads(&self) -> bool {
+        match self.contender.sessions().last() {
+            Some(session) => self.service.has_leadership(*session).await,
+            None => false,
+        }
+    }
+
+    /// The term that it leads in now.
+    pub async fn term(&self) -> Option<LeaderSessionId> {
+        let session = self.contender.sessions().last().copied()?;
+        self.service.has_leadership(session).await.then_some(session)
+    }
+
+    /// The path of its latch, as the grant's fence says.
+    pub fn latch(&self) -> String {
+        self.fence.current().unwrap().unwrap().latch_path
+    }
+
+    /// Gives up leadership and closes the session.
+    pub async fn close(&self) {
+        self.election.close().await.unwrap();
+        self.session.close().await;
+    }
+}
