@@ -10,6 +10,8 @@ mod results;
 mod shared;
 mod state;
 mod storage;
+#[cfg(test)]
+mod test_support;
 
 pub use blobs::HaBlobStore;
 pub use checkpoints::FileSystemCheckpointRecoveryFactory;

@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(
             text,
             "{\"format\":1,\"kind\":\"jobGraph\",\"owner\":\"01010101010101010101010101010101\",\
-             \"attributes\":{\"name\":\"a\\nb\"},\"size\":8,\"crc32c\":3848437287}\npay\nload"
+             \"attributes\":{\"name\":\"a\\nb\"},\"size\":8,\"crc32c\":4013549081}\npay\nload"
         );
         let state = decode(&file(), StateKind::JobGraph, JOB).unwrap();
         assert_eq!(state.payload, "pay\nload");

@@ -11,3 +11,6 @@ pub use ha_storage::HaStorage;
 pub(crate) use ha_storage::corrupt;
 pub(crate) use location::Location;
 pub(crate) use storage_base::StorageBase;
+
+#[cfg(test)]
+mod tests;
