@@ -32,6 +32,7 @@ pub mod retrieval;
 pub mod services;
 
 mod guarded;
+mod lifecycle;
 #[cfg(test)]
 mod test_clock;
 

@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use tokio::sync::{oneshot, watch};
@@ -8,24 +8,16 @@ use super::contender_task::{address_of, in_callback};
 use super::default_leader_election_service::ElectionHandle;
 use super::election_message::ElectionMessage;
 use super::{LeaderContender, LeaderElectionService, LeaderInformation};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::{ComponentId, LeaderSessionId};
+use crate::lifecycle::Lifecycle;
 
 /// The part of one component in the election of a process.
 pub(super) struct ComponentElection {
     election: Arc<ElectionHandle>,
     component: ComponentId,
     information: Arc<watch::Sender<Option<LeaderInformation>>>,
-    state: Mutex<State>,
-}
-
-#[derive(Clone, Default)]
-enum State {
-    #[default]
-    New,
-    Started(Arc<ContenderSlot>),
-    /// The slot of a contender that had started.
-    Stopped(Option<Arc<ContenderSlot>>),
+    lifecycle: Lifecycle<ContenderSlot>,
 }
 
 impl ComponentElection {
@@ -34,37 +26,24 @@ impl ComponentElection {
             election,
             component,
             information: Arc::new(watch::Sender::new(None)),
-            state: Mutex::new(State::New),
+            lifecycle: Lifecycle::new("the leader election service"),
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // The state is replaced whole.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn begin_start(&self, contender: Arc<dyn LeaderContender>) -> Result<Arc<ContenderSlot>> {
-        let mut state = self.lock();
-        if !matches!(*state, State::New) {
-            return Err(Error::invalid("the leader election service was started before")
-                .at(self.component.as_str())
-                .advise("ask the services for another one"));
-        }
-        let slot = Arc::new(ContenderSlot::new(
-            self.component.clone(),
-            contender,
-            self.election.messages(),
-            Arc::clone(&self.information),
-        ));
-        *state = State::Started(Arc::clone(&slot));
-        Ok(slot)
     }
 }
 
 #[async_trait]
 impl LeaderElectionService for ComponentElection {
     async fn start(&self, contender: Arc<dyn LeaderContender>) -> Result<()> {
-        let slot = self.begin_start(contender)?;
+        let slot = ContenderSlot::new(
+            self.component.clone(),
+            contender,
+            self.election.messages(),
+            Arc::clone(&self.information),
+        );
+        let slot = self
+            .lifecycle
+            .start(slot)
+            .map_err(|error| error.at(self.component.as_str()))?;
         let (reply, answer) = oneshot::channel();
         let started = match self.election.send(ElectionMessage::Start {
             slot: Arc::clone(&slot),
@@ -74,26 +53,15 @@ impl LeaderElectionService for ComponentElection {
             Err(error) => Err(error),
         };
         if started.is_err() {
-            let mut state = self.lock();
-            if matches!(&*state, State::Started(current) if Arc::ptr_eq(current, &slot)) {
-                *state = State::New;
-            }
+            self.lifecycle.start_failed(&slot);
         }
         started
     }
 
     async fn stop(&self) -> Result<()> {
-        let slot = {
-            let mut state = self.lock();
-            let slot = match &*state {
-                State::New => None,
-                State::Started(slot) => Some(Arc::clone(slot)),
-                State::Stopped(slot) => slot.clone(),
-            };
-            *state = State::Stopped(slot.clone());
-            slot
+        let Some(slot) = self.lifecycle.stop() else {
+            return Ok(());
         };
-        let Some(slot) = slot else { return Ok(()) };
         slot.begin_stop();
         if in_callback(|running| Arc::ptr_eq(running, &slot)) {
             // Leadership is given up once this callback has returned; waiting for that here would be for ever.
@@ -111,14 +79,11 @@ impl LeaderElectionService for ComponentElection {
     }
 
     async fn confirm_leadership(&self, session: LeaderSessionId, address: Option<&str>) -> Result<bool> {
-        let state = self.lock().clone();
-        let slot = match state {
-            State::New => return Ok(false),
-            State::Stopped(_) => {
-                return Err(Error::closed("the leader election service").at(self.component.as_str()));
-            }
-            State::Started(slot) => slot,
-        };
+        let running = self
+            .lifecycle
+            .running()
+            .map_err(|error| error.at(self.component.as_str()))?;
+        let Some(slot) = running else { return Ok(false) };
         if !slot.has_leadership(session) {
             tracing::debug!(component = %self.component, %session, "stale confirmation ignored");
             return Ok(false);
@@ -138,10 +103,8 @@ impl LeaderElectionService for ComponentElection {
     }
 
     async fn has_leadership(&self, session: LeaderSessionId) -> bool {
-        match &*self.lock() {
-            State::Started(slot) => slot.has_leadership(session),
-            State::New | State::Stopped(_) => false,
-        }
+        let running = self.lifecycle.running().ok().flatten();
+        running.is_some_and(|slot| slot.has_leadership(session))
     }
 
     fn subscribe(&self) -> watch::Receiver<Option<LeaderInformation>> {
