@@ -22,6 +22,10 @@ fn results(storage: Arc<HaStorage>) -> Arc<dyn JobResultStore> {
     FileSystemJobResultStore::in_storage(storage, false, HealthMonitor::default())
 }
 
+fn results_deleted_on_commit(storage: Arc<HaStorage>) -> Arc<dyn JobResultStore> {
+    FileSystemJobResultStore::in_storage(storage, true, HealthMonitor::default())
+}
+
 fn graphs(storage: Arc<HaStorage>) -> Arc<dyn JobGraphStore> {
     let results = results(Arc::clone(&storage));
     FileSystemJobGraphStore::new(storage, results, POLL, HealthMonitor::default())
@@ -48,9 +52,16 @@ macro_rules! contracts {
 
             contract_tests!(blob_store, Stores::$place_of(crate::blobs));
             contract_tests!(checkpoint_id_counter, Stores::$place_of(crate::checkpoints));
-            contract_tests!(completed_checkpoint_store, Stores::$place_of(crate::checkpoints));
+            contract_tests!(
+                completed_checkpoint_store,
+                Stores::$place_of(crate::checkpoints)
+            );
             contract_tests!(job_graph_store, Stores::$place_of(crate::graphs));
             contract_tests!(job_result_store, Stores::$place_of(crate::results));
+            contract_tests!(
+                job_result_store_delete_on_commit,
+                Stores::$place_of(crate::results_deleted_on_commit)
+            );
             contract_tests!(running_jobs_registry, Stores::$place_of(crate::registry));
         }
     };

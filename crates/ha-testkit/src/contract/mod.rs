@@ -20,6 +20,7 @@ pub mod completed_checkpoint_store;
 pub mod high_availability_services;
 pub mod job_graph_store;
 pub mod job_result_store;
+pub mod job_result_store_delete_on_commit;
 pub mod leader_election;
 pub mod leader_retrieval;
 pub mod running_jobs_registry;
@@ -29,11 +30,13 @@ mod fixture;
 mod macros;
 mod part;
 mod runner;
+mod state_files;
 
 pub use data::{checkpoint, checkpoint_id, ended, graph, job};
 pub use fixture::{Entry, Fixture};
 pub use part::Part;
 pub use runner::run;
+pub use state_files::{TORN, break_file, files_below};
 
 #[cfg(test)]
 mod tests;
