@@ -36,6 +36,6 @@ mod shared_options;
 mod stdio;
 
 pub use exit_code::ExitCode;
-pub use logging::init_logging;
+pub use logging::{init_logging, init_logging_to};
 pub use shared_options::{Definition, LogFormat, LogLevel, OutputFormat, SharedOptions, load_configuration};
 pub use stdio::{report_error, write_json, write_stdout};

@@ -1,6 +1,7 @@
 use std::io::IsTerminal as _;
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
 
 use crate::{LogFormat, LogLevel, SharedOptions};
 
@@ -20,6 +21,14 @@ const OURS: [&str; 8] = [
 ///
 /// `--log` decides; else `RUST_LOG`; else `default` for this project's crates and `warn` for all others.
 pub fn init_logging(shared: &SharedOptions, default: LogLevel) {
+    init_logging_to(shared, default, std::io::stderr);
+}
+
+/// The same with another way to stderr, for a program that shows progress there.
+pub fn init_logging_to<W>(shared: &SharedOptions, default: LogLevel, writer: W)
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
     let environment = std::env::var("RUST_LOG").ok();
     let filter = match (shared.log, environment) {
         (None, Some(directives)) if !directives.is_empty() => EnvFilter::new(directives),
@@ -29,8 +38,10 @@ pub fn init_logging(shared: &SharedOptions, default: LogLevel) {
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(colours);
+        .with_writer(writer)
+        .with_ansi(colours)
+        // It would be told on stderr, by a macro that panics when stderr is closed.
+        .log_internal_errors(false);
     // An embedding program may have set one already; then that one stays.
     let _ = match shared.log_format() {
         LogFormat::Text => builder.try_init().is_ok(),
