@@ -1,2 +1,26 @@
-//! hactl
-fn main() {}
+//! `hactl`, the operator tool of ha-services; see the library part of this package.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use ha_cli::{LogLevel, init_logging, report_error};
+use ha_core::{Error, ErrorKind};
+use hactl::{Arguments, run};
+
+fn main() -> ExitCode {
+    let (command, shared) = Arguments::parse().into_parts();
+    // Quieter than a cluster process: what happens is the answer itself.
+    init_logging(&shared, LogLevel::Warn);
+    let outcome = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::new(ErrorKind::Internal, "the runtime cannot be started").caused_by(error))
+        .and_then(|runtime| runtime.block_on(run(&command, &shared)));
+    match outcome {
+        Ok(code) => code.into(),
+        Err(error) => {
+            report_error(&error);
+            ha_cli::ExitCode::from_error(&error).into()
+        }
+    }
+}

@@ -1,0 +1,106 @@
+use clap::{Parser, Subcommand};
+use ha_cli::SharedOptions;
+use ha_core::ids::JobId;
+
+/// Shows the high-availability data of a cluster in readable form. Reads only.
+///
+/// Exit codes: 0 success; 1 something is broken or not there; 2 wrong usage or configuration; 3 ZooKeeper or the
+/// storage cannot be reached.
+#[derive(Debug, Parser)]
+#[command(name = "hactl", version, propagate_version = true, max_term_width = 100)]
+pub struct Arguments {
+    #[command(flatten)]
+    shared: SharedOptions,
+
+    #[command(subcommand)]
+    command: CommandWord,
+}
+
+/// What to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Who leads, who stands by.
+    Leaders,
+    /// All jobs of which anything is known.
+    Jobs,
+    /// The checkpoints of one job.
+    Checkpoints(JobId),
+    /// The results of ended jobs.
+    Results,
+    /// Everything, as it is stored.
+    Tree,
+}
+
+#[derive(Debug, Subcommand)]
+enum CommandWord {
+    /// Show who leads each component since when, and who stands by
+    Leaders {
+        #[command(flatten)]
+        shared: SharedOptions,
+    },
+    /// Show all jobs: stored job graphs, checkpoints, registry, results
+    Jobs {
+        #[command(flatten)]
+        shared: SharedOptions,
+    },
+    /// Show the checkpoints of one job, each with its file
+    Checkpoints {
+        /// The job: 32 hexadecimal digits
+        #[arg(value_name = "JOB")]
+        job: JobId,
+        #[command(flatten)]
+        shared: SharedOptions,
+    },
+    /// Show the recorded results of ended jobs
+    Results {
+        #[command(flatten)]
+        shared: SharedOptions,
+    },
+    /// Show every znode (mode filesystem: every file) of the cluster with its text
+    Tree {
+        #[command(flatten)]
+        shared: SharedOptions,
+    },
+}
+
+impl Arguments {
+    /// The command, and the shared options from before and after its word.
+    pub fn into_parts(self) -> (Command, SharedOptions) {
+        let (command, shared) = match self.command {
+            CommandWord::Leaders { shared } => (Command::Leaders, shared),
+            CommandWord::Jobs { shared } => (Command::Jobs, shared),
+            CommandWord::Checkpoints { job, shared } => (Command::Checkpoints(job), shared),
+            CommandWord::Results { shared } => (Command::Results, shared),
+            CommandWord::Tree { shared } => (Command::Tree, shared),
+        };
+        (command, self.shared.merged_with(shared))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use ha_cli::OutputFormat;
+
+    use super::*;
+
+    #[test]
+    fn definition_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn shared_options_stand_before_and_after_the_word() {
+        let arguments = Arguments::parse_from(["hactl", "-Da=1", "jobs", "--output", "json", "-D", "b=2"]);
+        let (command, shared) = arguments.into_parts();
+        assert_eq!(command, Command::Jobs);
+        assert_eq!(shared.output(), OutputFormat::Json);
+        assert_eq!(shared.definitions.len(), 2);
+    }
+
+    #[test]
+    fn a_wrong_job_id_is_wrong_usage() {
+        let error = Arguments::try_parse_from(["hactl", "checkpoints", "x"]).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+    }
+}

@@ -1,0 +1,78 @@
+use std::collections::BTreeMap;
+
+use futures::{StreamExt as _, stream};
+use ha_core::Result;
+use ha_core::health::BrokenEntry;
+use ha_core::ids::{CheckpointId, JobId};
+use ha_core::jobs::{JobResultEntry, JobSchedulingStatus};
+use ha_storage::{HaStorage, State, StateFile};
+use uuid::Uuid;
+
+/// How many state files are read at a time.
+const CONCURRENCY: usize = 8;
+
+/// A job graph that is there.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredGraph {
+    pub(crate) name: Option<String>,
+    /// The pointer's znode; the file itself where there are no pointers.
+    pub(crate) path: String,
+    /// The state file.
+    pub(crate) file: String,
+    /// Of the state file, in bytes.
+    pub(crate) size: u64,
+    /// Whether the state file is what its pointer or its own header says.
+    pub(crate) readable: bool,
+    /// The end that was decided, where it is recorded beside the graph.
+    pub(crate) terminal: Option<JobResultEntry>,
+}
+
+/// A checkpoint that is there.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredCheckpoint {
+    pub(crate) id: CheckpointId,
+    /// The pointer's znode; the file itself where there are no pointers.
+    pub(crate) path: String,
+    /// The state file.
+    pub(crate) file: String,
+    /// Of the state file, in bytes.
+    pub(crate) size: u64,
+    /// Of the state file, as its pointer says.
+    pub(crate) crc32c: Option<u32>,
+    /// Of the write that published it.
+    pub(crate) write_id: Option<Uuid>,
+    /// When it was published.
+    pub(crate) published: u64,
+    /// Whether the state file is what its pointer or its own header says.
+    pub(crate) readable: bool,
+}
+
+/// What is stored about jobs, apart from results.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StoredJobs {
+    pub(crate) graphs: BTreeMap<JobId, StoredGraph>,
+    /// The checkpoints of each job that has a place for them, in the order of their ids, unverified.
+    pub(crate) checkpoints: BTreeMap<JobId, Vec<CheckpointId>>,
+    /// The id that the next checkpoint gets.
+    pub(crate) next_checkpoint: BTreeMap<JobId, CheckpointId>,
+    pub(crate) registry: BTreeMap<JobId, JobSchedulingStatus>,
+}
+
+/// Reads the state files that pointers name, each whole, and verifies them. In the order of `files`.
+pub(crate) async fn read_states(storage: &HaStorage, files: Vec<StateFile>) -> Vec<Result<State>> {
+    stream::iter(files)
+        .map(|file| async move { storage.get_state(&file).await })
+        .buffered(CONCURRENCY)
+        .collect()
+        .await
+}
+
+/// A name that is not one of the layout.
+pub(crate) fn foreign(name: &str, path: &str, expected: &str) -> BrokenEntry {
+    BrokenEntry {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        reason: format!("the name is foreign: {expected} is expected"),
+        candidates: Vec::new(),
+    }
+}

@@ -1,0 +1,222 @@
+use std::sync::Arc;
+
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use ha_core::Result;
+use ha_core::health::BrokenEntry;
+use ha_core::ids::{CheckpointId, JobId};
+use ha_storage::{HaStorage, StateFile, StateKind};
+use ha_zookeeper::codec::{Pointer, decode_counter, decode_status};
+use ha_zookeeper::paths::ClusterPaths;
+
+use super::stored::{StoredCheckpoint, StoredGraph, StoredJobs, foreign, read_states};
+use super::{Cluster, Node, Nodes};
+
+const JOB_ID: &str = "a job id of 32 lower-case hexadecimal digits";
+const CHECKPOINT_ID: &str = "a checkpoint id of 19 digits";
+/// How many jobs are looked at a time.
+const CONCURRENCY: usize = 16;
+
+/// What the znodes say about jobs.
+pub(super) async fn jobs(
+    cluster: &Cluster,
+    nodes: &Nodes,
+    paths: &ClusterPaths,
+    broken: &mut Vec<BrokenEntry>,
+) -> Result<StoredJobs> {
+    let mut stored = StoredJobs::default();
+    let storage = storage(cluster, broken).await;
+    let mut pointers = Vec::new();
+    for node in nodes.children(&paths.job_graphs(), broken).await? {
+        let Some(job_id) = JobId::from_name(node.name()) else {
+            broken.push(foreign(node.name(), &node.path, JOB_ID));
+            continue;
+        };
+        match Pointer::decode(&node.path, StateKind::JobGraph, &node.data) {
+            Ok(pointer) => pointers.push((job_id, node, pointer)),
+            Err(error) => broken.push(BrokenEntry::from_error(node.name(), node.path.clone(), &error)),
+        }
+    }
+    let files = pointers
+        .iter()
+        .map(|(_, _, pointer)| pointer.file.clone())
+        .collect();
+    let readable = verify(
+        nodes,
+        storage.as_deref(),
+        files,
+        pointers.iter().map(|(_, node, _)| node),
+        broken,
+    )
+    .await?;
+    for ((job_id, node, pointer), readable) in pointers.into_iter().zip(readable) {
+        stored.graphs.insert(
+            job_id,
+            StoredGraph {
+                name: pointer.name,
+                path: node.path,
+                file: pointer.file.path,
+                size: pointer.file.size,
+                readable,
+                terminal: pointer.terminal,
+            },
+        );
+    }
+    read_checkpoint_ids(nodes, paths, &mut stored, broken).await?;
+    for node in nodes.children(&paths.running_jobs(), broken).await? {
+        let Some(job_id) = JobId::from_name(node.name()) else {
+            broken.push(foreign(node.name(), &node.path, JOB_ID));
+            continue;
+        };
+        match decode_status(&node.path, &node.data) {
+            Ok(status) => drop(stored.registry.insert(job_id, status)),
+            Err(error) => broken.push(BrokenEntry::from_error(node.name(), node.path.clone(), &error)),
+        }
+    }
+    Ok(stored)
+}
+
+async fn read_checkpoint_ids(
+    nodes: &Nodes,
+    paths: &ClusterPaths,
+    stored: &mut StoredJobs,
+    broken: &mut Vec<BrokenEntry>,
+) -> Result<()> {
+    let mut job_ids = Vec::new();
+    for name in nodes.names(&paths.jobs()).await?.unwrap_or_default() {
+        match JobId::from_name(&name) {
+            Some(job_id) => job_ids.push(job_id),
+            None => broken.push(foreign(&name, &ClusterPaths::child(&paths.jobs(), &name), JOB_ID)),
+        }
+    }
+    let found: Vec<_> = stream::iter(job_ids)
+        .map(|job_id| async move {
+            let names = nodes.names(&paths.checkpoints(job_id)).await?;
+            let counter = nodes.get(&paths.checkpoint_id_counter(job_id)).await?;
+            Result::Ok((job_id, names.unwrap_or_default(), counter))
+        })
+        .buffered(CONCURRENCY)
+        .try_collect()
+        .await?;
+    for (job_id, names, counter) in found {
+        // Foreign names are reported by `hactl checkpoints JOB`, where they hide nothing either.
+        let ids = names
+            .iter()
+            .filter_map(|name| CheckpointId::from_name(name))
+            .collect();
+        stored.checkpoints.insert(job_id, ids);
+        if let Some(counter) = counter {
+            match decode_counter(&counter.path, &counter.data) {
+                Ok(next) => drop(stored.next_checkpoint.insert(job_id, next)),
+                Err(error) => {
+                    broken.push(BrokenEntry::from_error(
+                        job_id.to_string(),
+                        counter.path.clone(),
+                        &error,
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The checkpoints of one job, in the order of their ids; `None` when the job has no place for them.
+pub(super) async fn checkpoints(
+    cluster: &Cluster,
+    nodes: &Nodes,
+    paths: &ClusterPaths,
+    job_id: JobId,
+    broken: &mut Vec<BrokenEntry>,
+) -> Result<Option<Vec<StoredCheckpoint>>> {
+    let parent = paths.checkpoints(job_id);
+    if nodes.get(&parent).await?.is_none() {
+        return Ok(None);
+    }
+    let storage = storage(cluster, broken).await;
+    let mut pointers = Vec::new();
+    for node in nodes.children(&parent, broken).await? {
+        let Some(id) = CheckpointId::from_name(node.name()) else {
+            broken.push(foreign(node.name(), &node.path, CHECKPOINT_ID));
+            continue;
+        };
+        match Pointer::decode(&node.path, StateKind::Checkpoint, &node.data) {
+            Ok(pointer) => pointers.push((id, node, pointer)),
+            Err(error) => broken.push(BrokenEntry::from_error(id.to_string(), node.path.clone(), &error)),
+        }
+    }
+    let files = pointers
+        .iter()
+        .map(|(_, _, pointer)| pointer.file.clone())
+        .collect();
+    let readable = verify(
+        nodes,
+        storage.as_deref(),
+        files,
+        pointers.iter().map(|(_, node, _)| node),
+        broken,
+    )
+    .await?;
+    let checkpoints = pointers.into_iter().zip(readable);
+    Ok(Some(
+        checkpoints
+            .map(|((id, node, pointer), readable)| StoredCheckpoint {
+                id,
+                published: u64::try_from(node.stat.mtime).unwrap_or(0),
+                path: node.path,
+                file: pointer.file.path,
+                size: pointer.file.size,
+                crc32c: Some(pointer.file.crc32c),
+                write_id: Some(pointer.write_id),
+                readable,
+            })
+            .collect(),
+    ))
+}
+
+/// Whether each file is what its pointer says. A pointer that changed or went while its file was read proves
+/// nothing against the file: a cluster at work replaces checkpoints all the time.
+async fn verify(
+    nodes: &Nodes,
+    storage: Option<&HaStorage>,
+    files: Vec<StateFile>,
+    pointers: impl Iterator<Item = &Node>,
+    broken: &mut Vec<BrokenEntry>,
+) -> Result<Vec<bool>> {
+    let Some(storage) = storage else {
+        return Ok(vec![false; files.len()]);
+    };
+    let mut readable = Vec::with_capacity(files.len());
+    for (state, pointer) in read_states(storage, files).await.into_iter().zip(pointers) {
+        let Err(error) = state else {
+            readable.push(true);
+            continue;
+        };
+        nodes.sync(&pointer.path).await?;
+        let now = nodes.get(&pointer.path).await?;
+        let unchanged = now.is_some_and(|node| node.stat.mzxid == pointer.stat.mzxid);
+        if unchanged {
+            broken.push(BrokenEntry::from_error(
+                pointer.name(),
+                pointer.path.clone(),
+                &error,
+            ));
+        }
+        readable.push(!unchanged);
+    }
+    Ok(readable)
+}
+
+/// The storage; when it cannot be reached, that is one broken entry, and the znodes are shown all the same.
+async fn storage(cluster: &Cluster, broken: &mut Vec<BrokenEntry>) -> Option<Arc<HaStorage>> {
+    match cluster.storage().await {
+        Ok(storage) => Some(storage),
+        Err(error) => {
+            let path = error
+                .subject()
+                .unwrap_or("high-availability.storageDir")
+                .to_owned();
+            broken.push(BrokenEntry::from_error("storage", path, &error));
+            None
+        }
+    }
+}

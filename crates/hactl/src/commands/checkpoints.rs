@@ -1,0 +1,120 @@
+use ha_core::ids::JobId;
+use ha_core::{Error, ErrorKind, Result};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::report::{Body, Report};
+use crate::cluster::{Cluster, StoredCheckpoint};
+use crate::render;
+
+/// The completed checkpoints of a job.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Checkpoints {
+    /// The job.
+    pub job_id: JobId,
+    /// The id that its next checkpoint gets; `null` when no counter is stored.
+    pub next_checkpoint_id: Option<u64>,
+    /// The checkpoints, the newest last.
+    pub checkpoints: Vec<Checkpoint>,
+}
+
+/// A completed checkpoint.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Checkpoint {
+    /// Its id.
+    pub id: u64,
+    /// Whether its file was read and is what its pointer (without pointers: its header) says.
+    pub readable: bool,
+    /// When it was published.
+    pub published: u64,
+    /// The size of its file, in bytes.
+    pub size: u64,
+    /// Its file, below `<storageDir>/<cluster-id>`.
+    pub file: String,
+    /// The CRC-32C of its file in hexadecimal, as its pointer says; `null` without pointers.
+    pub crc32c: Option<String>,
+    /// The id of the write that published it; `null` without pointers.
+    pub write_id: Option<Uuid>,
+    /// The pointer's znode, or the file.
+    pub path: String,
+}
+
+impl Checkpoints {
+    /// Reads them, each with its whole file.
+    ///
+    /// # Errors
+    /// As [`Cluster::open`]; `NotFound` when there is no such cluster, or nothing of such a job in it.
+    pub async fn read(cluster: &Cluster, job_id: JobId) -> Result<Report<Self>> {
+        let mut broken = Vec::new();
+        let found = cluster.stored_checkpoints(job_id, &mut broken).await?;
+        let mut others = Vec::new();
+        let stored = cluster.stored_jobs(&mut others).await?;
+        if found.is_none() && !stored.graphs.contains_key(&job_id) {
+            let header = cluster.header();
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                format!("there is no job {job_id} with checkpoints"),
+            )
+            .at(header.location)
+            .advise("`hactl jobs` lists the jobs; an ended job keeps no checkpoints")
+            .not_applied());
+        }
+        let found = found.unwrap_or_default();
+        let candidates: Vec<_> = found
+            .iter()
+            .filter(|checkpoint| checkpoint.readable)
+            .map(|checkpoint| checkpoint.path.clone())
+            .collect();
+        for entry in &mut broken {
+            entry.candidates.clone_from(&candidates);
+        }
+        Ok(Report {
+            cluster: cluster.header(),
+            body: Self {
+                job_id,
+                next_checkpoint_id: stored.next_checkpoint.get(&job_id).map(|id| id.get()),
+                checkpoints: found.into_iter().map(Checkpoint::from).collect(),
+            },
+            broken,
+        })
+    }
+}
+
+impl From<StoredCheckpoint> for Checkpoint {
+    fn from(stored: StoredCheckpoint) -> Self {
+        Self {
+            id: stored.id.get(),
+            readable: stored.readable,
+            published: stored.published,
+            size: stored.size,
+            file: stored.file,
+            crc32c: stored.crc32c.map(|crc32c| format!("{crc32c:08x}")),
+            write_id: stored.write_id,
+            path: stored.path,
+        }
+    }
+}
+
+impl Body for Checkpoints {
+    fn table(&self) -> String {
+        let next = self
+            .next_checkpoint_id
+            .map_or_else(|| "-".to_owned(), |id| id.to_string());
+        let heading = format!("Job {}, next checkpoint id {next}\n\n", self.job_id);
+        if self.checkpoints.is_empty() {
+            return format!("{heading}No checkpoints.\n");
+        }
+        let rows = self.checkpoints.iter().map(|checkpoint| {
+            [
+                checkpoint.id.to_string(),
+                if checkpoint.readable { "readable" } else { "BROKEN" }.to_owned(),
+                render::timestamp(checkpoint.published),
+                checkpoint.size.to_string(),
+                render::escaped(&checkpoint.file),
+            ]
+        });
+        heading + &render::table(["ID", "STATE", "PUBLISHED", "BYTES", "FILE"], rows)
+    }
+}

@@ -1,0 +1,290 @@
+use ha_core::Result;
+use ha_core::health::BrokenEntry;
+use ha_core::ids::{ComponentId, LeaderSessionId};
+use ha_zookeeper::codec::{ConnectionInfo, LatchData};
+use ha_zookeeper::paths::ClusterPaths;
+use serde::Serialize;
+
+use super::report::{Body, Report};
+use crate::cluster::{Cluster, Node, Nodes};
+use crate::render;
+
+/// Who leads, and who stands in the election.
+///
+/// In the mode `filesystem` both lists are empty: leadership is the lock on the storage folder, and nothing is
+/// written about it.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Leaders {
+    /// One entry a component that has or had a leader, by name.
+    pub leaders: Vec<Leader>,
+    /// The processes in the order in which they come to lead.
+    pub contenders: Vec<Contender>,
+}
+
+/// The leader of a component.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Leader {
+    /// The component: `dispatcher`, `resource_manager`, `rest_server`, `job-<job-id>` or a user's.
+    pub component: String,
+    /// The address, `null` when nobody leads.
+    pub address: Option<String>,
+    /// The leader session id, `null` when nobody leads.
+    pub session_id: Option<LeaderSessionId>,
+    /// The number of the grant, `null` when nobody leads.
+    pub epoch: Option<u64>,
+    /// Since when it leads, by the ZooKeeper server's clock; `null` when nobody leads.
+    pub since: Option<u64>,
+    /// The process, `null` when its latch is not there (any more).
+    pub process: Option<Process>,
+    /// The znode.
+    pub path: String,
+}
+
+/// A process of the cluster.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Process {
+    /// Its name.
+    pub name: String,
+    /// The name of its host.
+    pub host: String,
+    /// Its process id there.
+    pub pid: u32,
+}
+
+/// A process that stands in an election.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Contender {
+    /// The process.
+    pub process: Process,
+    /// Whether it has claimed leadership and is first: it leads as long as its lease holds.
+    pub leading: bool,
+    /// The operator's command, where it is one; it contends for no component.
+    pub tool: Option<String>,
+    /// The name of the named election, `null` for the cluster's own.
+    pub election: Option<String>,
+    /// Since when it stands in the election, by the ZooKeeper server's clock.
+    pub since: u64,
+    /// The session that owns the latch, as ZooKeeper shows it.
+    pub zookeeper_session: String,
+    /// The leader session id of its claim, `null` for one that stands by.
+    pub session_id: Option<LeaderSessionId>,
+    /// The znode.
+    pub path: String,
+}
+
+/// A latch, read.
+struct Latch {
+    data: LatchData,
+    node: Node,
+    sequence: i32,
+}
+
+impl Leaders {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// As [`Cluster::open`]; `NotFound` when there is no such cluster.
+    pub async fn read(cluster: &Cluster) -> Result<Report<Self>> {
+        let mut broken = Vec::new();
+        let body = match cluster.backend().nodes().await? {
+            Some((nodes, paths)) => read_nodes(&nodes, paths, &mut broken).await?,
+            None => Self::default(),
+        };
+        Ok(Report {
+            cluster: cluster.header(),
+            body,
+            broken,
+        })
+    }
+}
+
+async fn read_nodes(nodes: &Nodes, paths: &ClusterPaths, broken: &mut Vec<BrokenEntry>) -> Result<Leaders> {
+    let mut leaders = Vec::new();
+    let mut contenders = Vec::new();
+    let mut latches = Vec::new();
+    let mut components = Vec::new();
+    for name in nodes.names(&paths.leader()).await?.unwrap_or_default() {
+        let path = ClusterPaths::child(&paths.leader(), &name);
+        if name == "latch" {
+            let found = read_latches(nodes, &path, broken).await?;
+            contenders.extend(
+                found
+                    .iter()
+                    .enumerate()
+                    .map(|(place, latch)| latch.contender(place, None)),
+            );
+            latches.extend(found);
+        } else if let Some(election) = name.strip_prefix("latch-") {
+            let found = read_latches(nodes, &path, broken).await?;
+            let election = Some(election.to_owned());
+            contenders.extend(
+                found
+                    .iter()
+                    .enumerate()
+                    .map(|(place, latch)| latch.contender(place, election.clone())),
+            );
+            latches.extend(found);
+        } else {
+            match ComponentId::parse(&name) {
+                Ok(component) => components.push(component),
+                Err(error) => broken.push(BrokenEntry::from_error(name, path, &error)),
+            }
+        }
+    }
+    for component in components {
+        match read_leader(nodes, paths, &component, &latches).await {
+            Ok(leader) => leaders.push(leader),
+            Err(error) if error.is_retryable() => return Err(error),
+            Err(error) => broken.push(BrokenEntry::from_error(
+                component.as_str(),
+                paths.connection_info(&component),
+                &error,
+            )),
+        }
+    }
+    Ok(Leaders { leaders, contenders })
+}
+
+/// The latches below `path`, the lowest sequence number first: that one leads.
+async fn read_latches(nodes: &Nodes, path: &str, broken: &mut Vec<BrokenEntry>) -> Result<Vec<Latch>> {
+    let mut latches = Vec::new();
+    for node in nodes.children(path, broken).await? {
+        let Some((_, sequence)) = ClusterPaths::parse_latch_name(node.name()) else {
+            broken.push(BrokenEntry {
+                name: node.name().to_owned(),
+                path: node.path.clone(),
+                reason: "the name is not that of a latch; nobody leads as long as it is there".to_owned(),
+                candidates: Vec::new(),
+            });
+            continue;
+        };
+        match LatchData::decode(&node.path, &node.data) {
+            Ok(data) => latches.push(Latch { data, node, sequence }),
+            Err(error) => broken.push(BrokenEntry::from_error(node.name(), node.path.clone(), &error)),
+        }
+    }
+    latches.sort_by_key(|latch| latch.sequence);
+    Ok(latches)
+}
+
+async fn read_leader(
+    nodes: &Nodes,
+    paths: &ClusterPaths,
+    component: &ComponentId,
+    latches: &[Latch],
+) -> Result<Leader> {
+    let path = paths.connection_info(component);
+    let mut leader = Leader {
+        component: component.to_string(),
+        address: None,
+        session_id: None,
+        epoch: None,
+        since: None,
+        process: None,
+        path: path.clone(),
+    };
+    let Some(node) = nodes.get(&path).await? else {
+        return Ok(leader);
+    };
+    if let Some(information) = ConnectionInfo::decode(&path, &node.data)? {
+        let latch = latches
+            .iter()
+            .find(|latch| latch.data.leader_session_id == Some(information.leader_session_id));
+        // The claim sets the latch: from then on it leads.
+        leader.since = Some(millis(
+            latch.map_or(node.stat.mtime, |latch| latch.node.stat.mtime),
+        ));
+        leader.process = latch.map(Latch::process);
+        leader.address = Some(information.leader_address);
+        leader.session_id = Some(information.leader_session_id);
+        leader.epoch = Some(information.epoch.get());
+    }
+    Ok(leader)
+}
+
+impl Latch {
+    fn process(&self) -> Process {
+        Process {
+            name: self.data.process.clone(),
+            host: self.data.host.clone(),
+            pid: self.data.pid,
+        }
+    }
+
+    fn contender(&self, place: usize, election: Option<String>) -> Contender {
+        Contender {
+            process: self.process(),
+            leading: place == 0 && self.data.leader_session_id.is_some(),
+            tool: self.data.tool.clone(),
+            election,
+            since: millis(self.node.stat.ctime),
+            zookeeper_session: format!("{:#x}", self.node.stat.ephemeral_owner),
+            session_id: self.data.leader_session_id,
+            path: self.node.path.clone(),
+        }
+    }
+}
+
+fn millis(server_time: i64) -> u64 {
+    u64::try_from(server_time).unwrap_or(0)
+}
+
+impl Process {
+    fn shown(&self) -> String {
+        render::escaped(&format!("{} ({}:{})", self.name, self.host, self.pid))
+    }
+}
+
+impl Body for Leaders {
+    fn table(&self) -> String {
+        if self.leaders.is_empty() && self.contenders.is_empty() {
+            return "No leader is recorded, and nobody stands in the election.\n".to_owned();
+        }
+        let leaders = self.leaders.iter().map(|leader| {
+            [
+                leader.component.clone(),
+                leader
+                    .address
+                    .as_deref()
+                    .map_or_else(|| "none".to_owned(), render::escaped),
+                leader
+                    .process
+                    .as_ref()
+                    .map_or_else(|| "-".to_owned(), Process::shown),
+                leader
+                    .epoch
+                    .map_or_else(|| "-".to_owned(), |epoch| epoch.to_string()),
+                render::timestamp(leader.since.unwrap_or(0)),
+            ]
+        });
+        let contenders = self.contenders.iter().map(|contender| {
+            let role = match (contender.leading, &contender.tool) {
+                (_, Some(tool)) => format!("tool {}", render::escaped(tool)),
+                (true, None) => "leads".to_owned(),
+                (false, None) => "stands by".to_owned(),
+            };
+            [
+                contender.process.shown(),
+                role,
+                contender
+                    .election
+                    .as_deref()
+                    .map_or_else(|| "-".to_owned(), render::escaped),
+                render::timestamp(contender.since),
+                contender.zookeeper_session.clone(),
+            ]
+        });
+        format!(
+            "{}\n{}",
+            render::table(["COMPONENT", "ADDRESS", "PROCESS", "EPOCH", "SINCE"], leaders),
+            render::table(
+                ["PROCESS", "ROLE", "ELECTION", "SINCE", "ZOOKEEPER SESSION"],
+                contenders
+            )
+        )
+    }
+}

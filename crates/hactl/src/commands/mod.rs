@@ -1,0 +1,17 @@
+//! One file a command: what it reads, the document it gives, the table it shows.
+
+mod checkpoints;
+mod jobs;
+mod leaders;
+mod report;
+mod results;
+mod run;
+mod tree;
+
+pub use checkpoints::{Checkpoint, Checkpoints};
+pub use jobs::{Job, Jobs};
+pub use leaders::{Contender, Leader, Leaders, Process};
+pub use report::Report;
+pub use results::{CleanUp, RecordedIn, RecordedResult, Results};
+pub use run::run;
+pub use tree::{Tree, TreeNode};

@@ -1,0 +1,37 @@
+use ha_core::health::BrokenEntry;
+use serde::Serialize;
+
+use crate::cluster::ClusterHeader;
+use crate::render;
+
+/// The answer of a command: what was read, what it is, and what could not be read.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report<T> {
+    /// The cluster.
+    #[serde(flatten)]
+    pub cluster: ClusterHeader,
+    /// The command's own fields.
+    #[serde(flatten)]
+    pub body: T,
+    /// What is broken or foreign; it was left as it is.
+    pub broken: Vec<BrokenEntry>,
+}
+
+/// The body of a command's answer.
+pub(crate) trait Body: Serialize {
+    /// For people.
+    fn table(&self) -> String;
+}
+
+/// A whole answer for people: the cluster, the table, what is broken.
+pub(crate) fn text_of<T: Body>(report: &Report<T>) -> String {
+    format!(
+        "Cluster {} ({}) at {}\n\n{}{}",
+        report.cluster.cluster_id,
+        report.cluster.mode,
+        render::escaped(&report.cluster.location),
+        report.body.table(),
+        render::broken_section(&report.broken)
+    )
+}

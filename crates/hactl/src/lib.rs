@@ -1,0 +1,26 @@
+//! `hactl`: what is there, readable.
+//!
+//! Every command here only reads: it opens a ZooKeeper session, asks, and closes the session again; in the mode
+//! `filesystem` it reads the files. What cannot be read is shown with its path and the reason, beside the rest.
+//!
+//! # Exit codes
+//! 0; 1 when something is broken or what was asked for is not there; 2 for wrong usage or configuration; 3 when
+//! ZooKeeper or the storage cannot be reached.
+//!
+//! # JSON
+//! With `--output json` each command writes one document. Every document begins with
+//! `"clusterId"`, `"mode"` (`zookeeper` or `filesystem`) and `"location"` (what was read), and ends with `"broken"`:
+//! a list of `{"name","path","reason","candidates":[…]}`. The fields between are documented at [`Leaders`], [`Jobs`],
+//! [`Checkpoints`], [`Results`] and [`Tree`]. Times are milliseconds since 1970 by the clock of whoever wrote them.
+
+mod arguments;
+mod cluster;
+mod commands;
+mod render;
+
+pub use arguments::{Arguments, Command};
+pub use cluster::{Backend, Cluster, ClusterHeader};
+pub use commands::{
+    Checkpoint, Checkpoints, CleanUp, Contender, Job, Jobs, Leader, Leaders, Process, RecordedIn,
+    RecordedResult, Report, Results, Tree, TreeNode, run,
+};

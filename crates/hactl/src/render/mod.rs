@@ -1,0 +1,9 @@
+//! For people: tables of at most 100 columns, times, and text that cannot harm a terminal.
+
+mod table;
+mod text;
+mod time;
+
+pub(crate) use table::{WIDTH, broken_section, table};
+pub(crate) use text::{escaped, escaped_bytes, shortened};
+pub(crate) use time::timestamp;

@@ -1,0 +1,62 @@
+use comfy_table::presets::NOTHING;
+use comfy_table::{ContentArrangement, Table};
+use ha_core::health::BrokenEntry;
+
+use super::escaped;
+
+/// The most columns that are used.
+pub(crate) const WIDTH: u16 = 100;
+
+/// A table with these headings; cells are wrapped where the width does not do. Ends with a newline. Text that came
+/// from outside must be escaped before.
+pub(crate) fn table<const N: usize>(
+    headings: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH)
+        .set_header(headings);
+    for row in rows {
+        table.add_row(row);
+    }
+    let mut text = String::new();
+    for line in table.lines() {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// What could not be read; empty when there is nothing.
+pub(crate) fn broken_section(broken: &[BrokenEntry]) -> String {
+    if broken.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\nBroken or foreign, left as they are: {}\n", broken.len());
+    for entry in broken {
+        text.push_str(&format!(
+            "  {}\n    {}\n",
+            escaped(&entry.path),
+            escaped(&entry.reason)
+        ));
+        for candidate in &entry.candidates {
+            text.push_str(&format!("    could be used instead: {}\n", escaped(candidate)));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_cells_are_wrapped_within_100_columns() {
+        let text = table(["A", "B"], [["x".repeat(90), "word ".repeat(60)]]);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert_eq!(text.matches('x').count(), 90);
+    }
+}

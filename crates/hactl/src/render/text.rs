@@ -1,0 +1,62 @@
+use std::fmt::Write as _;
+
+/// `text` with control characters escaped, so that data cannot drive the terminal.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => shown.push_str("\\n"),
+            '\t' => shown.push_str("\\t"),
+            '\r' => shown.push_str("\\r"),
+            // Marks that change the direction of what follows are as bad as control characters.
+            c if c.is_control()
+                || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') =>
+            {
+                // Writing to a String cannot fail.
+                let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
+            }
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// Bytes as text: what is UTF-8 as it is with control characters escaped, every other byte as `\xNN`.
+pub(crate) fn escaped_bytes(data: &[u8]) -> String {
+    let mut shown = String::with_capacity(data.len());
+    for chunk in data.utf8_chunks() {
+        shown.push_str(&escaped(chunk.valid()));
+        for byte in chunk.invalid() {
+            let _ = write!(shown, "\\x{byte:02x}");
+        }
+    }
+    shown
+}
+
+/// At most `length` characters; a cut is marked with `…`.
+pub(crate) fn shortened(text: &str, length: usize) -> String {
+    if text.chars().count() <= length {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(length.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_reaches_the_terminal_but_text() {
+        assert_eq!(escaped("a\x1b[31mä\n"), "a\\u{1b}[31mä\\n");
+        assert_eq!(escaped_bytes(b"a\xff\x00b"), "a\\xff\\u{0}b");
+        assert_eq!(escaped_bytes("größe".as_bytes()), "größe");
+    }
+
+    #[test]
+    fn a_cut_is_marked() {
+        assert_eq!(shortened("abcdef", 4), "abc…");
+        assert_eq!(shortened("abcd", 4), "abcd");
+    }
+}
