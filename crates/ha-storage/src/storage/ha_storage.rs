@@ -1,6 +1,7 @@
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use ha_core::environment::{Environment, TaskScope};
@@ -12,7 +13,7 @@ use tokio::sync::oneshot;
 
 use super::{Location, StorageBase};
 use crate::folder::{Creation, DurableFolder, RelativePath, at_most};
-use crate::shared::Shared;
+use crate::shared::{Shared, lock};
 use crate::state::envelope::{self, MAX_FILE};
 use crate::state::state_path;
 use crate::state::{ListedState, State, StateFile, StateKind};
@@ -35,6 +36,8 @@ pub struct HaStorage {
     shared: Arc<Shared>,
     scope: TaskScope,
     environment: Environment,
+    /// What must live as long as anybody may write.
+    guards: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 impl HaStorage {
@@ -96,7 +99,14 @@ impl HaStorage {
             folder,
             scope: environment.task_scope(),
             environment: environment.clone(),
+            guards: Mutex::default(),
         })
+    }
+
+    /// Keeps `guard` until the last store and the last write under way have let go of this storage: the lock
+    /// by which one process has it for itself.
+    pub fn keep_until_dropped(&self, guard: impl Any + Send) {
+        lock(&self.guards).push(Box::new(guard));
     }
 
     /// The cluster.
