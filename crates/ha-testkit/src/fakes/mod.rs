@@ -8,6 +8,7 @@ mod recording_fatal_error_handler;
 mod recording_job_graph_listener;
 mod recording_listener;
 mod seeded_id_source;
+mod simulated_process;
 mod test_environment;
 
 pub use gate::Gate;
@@ -18,4 +19,5 @@ pub use recording_fatal_error_handler::RecordingFatalErrorHandler;
 pub use recording_job_graph_listener::{JobGraphEvent, RecordingJobGraphListener};
 pub use recording_listener::{ListenerBehaviour, ListenerEvent, RecordingListener};
 pub use seeded_id_source::SeededIdSource;
+pub use simulated_process::SimulatedProcess;
 pub use test_environment::TestEnvironment;
