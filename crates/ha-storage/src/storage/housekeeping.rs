@@ -240,8 +240,8 @@ impl HaStorage {
         Ok(())
     }
 
-    /// Removes what is empty after a job's files are gone.
-    pub(crate) async fn tidy_job(&self, owner: JobId) {
+    /// Removes the folders of a job that are empty after its files are gone.
+    pub async fn tidy_job(&self, owner: JobId) {
         self.folder()
             .remove_if_empty(&state_path::checkpoint_folder(owner))
             .await;
