@@ -8,5 +8,6 @@ pub mod identity;
 pub mod latch;
 pub mod paths;
 pub mod retrieval;
+pub mod services;
 pub mod session;
 pub mod stores;

@@ -10,6 +10,7 @@ use crate::client::{
     ClientSource, CreateMode, MultiError, Operation, OperationResult, ZkCode, ZkError, ZooKeeperClient,
 };
 use crate::codec;
+use crate::identity::LeadershipPrecondition;
 use crate::paths::ClusterPaths;
 
 /// How often operations are sent again: after parents were missing, or when a lost reply proved not applied.
@@ -22,15 +23,23 @@ pub struct FencedWriter {
     clients: Arc<dyn ClientSource>,
     fence: LeadershipFence,
     paths: ClusterPaths,
+    precondition: Arc<dyn LeadershipPrecondition>,
 }
 
 impl FencedWriter {
-    /// A writer for the tree of `paths`, fenced by `fence`.
-    pub fn new(clients: Arc<dyn ClientSource>, fence: LeadershipFence, paths: ClusterPaths) -> Self {
+    /// A writer for the tree of `paths`, fenced by `fence`. Where no election guards the tree, `precondition` is
+    /// asked before each write; who leads has met it.
+    pub fn new(
+        clients: Arc<dyn ClientSource>,
+        fence: LeadershipFence,
+        paths: ClusterPaths,
+        precondition: Arc<dyn LeadershipPrecondition>,
+    ) -> Self {
         Self {
             clients,
             fence,
             paths,
+            precondition,
         }
     }
 
@@ -67,6 +76,7 @@ impl FencedWriter {
                 .map_err(|error| error.at(self.paths.latches()))?,
         );
         if term.fence().is_none() {
+            self.precondition.ensure().await?;
             self.refuse_beside_contenders().await?;
         }
         Ok(term)

@@ -8,7 +8,7 @@ use crate::client::SessionId;
 pub struct SessionStatus {
     /// The state of the connection.
     pub state: ConnectionState,
-    /// The session, where there is one.
+    /// The session that the present client has; `None` while there is no client.
     pub session: Option<SessionId>,
     /// How often a connection was made or made again. After a change nothing that was read before holds, and
     /// watches may belong to a session that is gone.

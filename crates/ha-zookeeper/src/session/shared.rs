@@ -32,7 +32,7 @@ pub(super) struct Shared {
     pub(super) gate: Arc<LeadershipGate>,
     pub(super) proof: ProofSlot,
     pub(super) status: watch::Sender<SessionStatus>,
-    health: HealthMonitor,
+    pub(super) health: HealthMonitor,
     present: Mutex<Present>,
 }
 
@@ -110,6 +110,7 @@ impl Shared {
         self.gate.session_ended();
         self.proof.set(None);
         self.lock().client = None;
+        self.status.send_modify(|status| status.session = None);
         self.set_state(ConnectionState::Suspended);
     }
 
@@ -117,10 +118,7 @@ impl Shared {
     pub(super) fn closed(&self) {
         self.session_over();
         self.set_state(ConnectionState::Lost);
-        self.status.send_modify(|status| {
-            status.closed = true;
-            status.session = None;
-        });
+        self.status.send_modify(|status| status.closed = true);
     }
 
     /// There will be no session any more, because of `error`.

@@ -86,6 +86,11 @@ impl ZooKeeperSession {
         self.shared.session_timeout()
     }
 
+    /// The health monitor that the session tells of its connection.
+    pub fn health(&self) -> HealthMonitor {
+        self.shared.health.clone()
+    }
+
     /// Whether a suspension that heals inside the lease is invisible.
     pub fn tolerates_suspension(&self) -> bool {
         self.shared.options.tolerate_suspended_connections

@@ -59,6 +59,15 @@ impl ZooKeeperJobResultStore {
         }
     }
 
+    /// Whether the end of the job is recorded.
+    pub(crate) async fn is_ended(&self, job_id: JobId) -> Result<bool> {
+        match self.recorded(job_id).await? {
+            Recorded::Ended(_) => Ok(true),
+            Recorded::Running(..) => self.files.has_clean_job_result_entry(job_id).await,
+            Recorded::NoPointer => self.files.has_job_result_entry(job_id).await,
+        }
+    }
+
     /// Writes the file of an end that the pointer records, if it is missing or another one.
     ///
     /// # Errors
@@ -175,11 +184,7 @@ impl JobResultStore for ZooKeeperJobResultStore {
     }
 
     async fn has_job_result_entry(&self, job_id: JobId) -> Result<bool> {
-        match self.recorded(job_id).await? {
-            Recorded::Ended(_) => Ok(true),
-            Recorded::Running(..) => self.files.has_clean_job_result_entry(job_id).await,
-            Recorded::NoPointer => self.files.has_job_result_entry(job_id).await,
-        }
+        self.is_ended(job_id).await
     }
 
     async fn has_dirty_job_result_entry(&self, job_id: JobId) -> Result<bool> {

@@ -18,3 +18,5 @@ pub use job_graph::{JobGraphChanges, ZooKeeperJobGraphStore};
 pub use job_result_store::ZooKeeperJobResultStore;
 pub use running_jobs_registry::ZooKeeperRunningJobsRegistry;
 pub use store_context::StoreContext;
+
+pub(crate) use checkpoints::{delete_all, delete_checkpoints, delete_counter, remove_folder};

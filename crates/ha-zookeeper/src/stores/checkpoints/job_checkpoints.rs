@@ -38,12 +38,12 @@ pub(crate) async fn delete_checkpoints(context: &StoreContext, term: &Term, job_
         .iter()
         .map(|name| ClusterPaths::child(&folder, name))
         .collect();
-    if ours.is_empty() && !files.is_empty() {
-        // Nothing to write, so the check alone: no file is deleted in a term that is over.
-        context.writer.commit(term, Vec::new(), &Proof::Nothing).await?;
-    }
     for chunk in ours.chunks(MAX_DELETIONS) {
         delete_all(context, term, chunk.to_vec()).await?;
+    }
+    if ours.is_empty() && !files.is_empty() {
+        // Nothing to write, so the check alone: no file is deleted in a term that is over.
+        delete_all(context, term, Vec::new()).await?;
     }
     remove_folder(context, term, &folder).await?;
     for path in &ours {
@@ -66,10 +66,16 @@ pub(crate) async fn delete_counter(context: &StoreContext, term: &Term, job_id: 
     Ok(())
 }
 
-/// Deletes nodes in one multi; those that are gone are left out.
-pub(super) async fn delete_all(context: &StoreContext, term: &Term, mut paths: Vec<String>) -> Result<()> {
-    while let Some(last) = paths.last() {
-        let proof = Proof::Gone { path: last.clone() };
+/// Deletes nodes in one multi; those that are gone are left out. With none left it proves that the term lasts.
+///
+/// # Errors
+/// `NotLeader`; `Conflict` for a node that has children; what ZooKeeper answers.
+pub(crate) async fn delete_all(context: &StoreContext, term: &Term, mut paths: Vec<String>) -> Result<()> {
+    loop {
+        let proof = match paths.last() {
+            Some(path) => Proof::Gone { path: path.clone() },
+            None => Proof::Nothing,
+        };
         let operations = paths
             .iter()
             .map(|path| Operation::Delete {
@@ -87,7 +93,6 @@ pub(super) async fn delete_all(context: &StoreContext, term: &Term, mut paths: V
             }
         }
     }
-    Ok(())
 }
 
 /// Deletes a folder if it is empty. One that holds what is not ours stays.

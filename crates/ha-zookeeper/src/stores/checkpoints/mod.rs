@@ -10,4 +10,4 @@ mod retained;
 pub use checkpoint_id_counter::ZooKeeperCheckpointIdCounter;
 pub use checkpoint_recovery_factory::ZooKeeperCheckpointRecoveryFactory;
 pub use completed_checkpoint_store::ZooKeeperCompletedCheckpointStore;
-pub(crate) use job_checkpoints::{delete_checkpoints, delete_counter};
+pub(crate) use job_checkpoints::{delete_all, delete_checkpoints, delete_counter, remove_folder};

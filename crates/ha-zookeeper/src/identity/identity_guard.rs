@@ -1,0 +1,229 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use ha_core::environment::{Environment, FatalErrorHandler};
+use ha_core::health::HealthMonitor;
+use ha_core::{Error, ErrorKind, Result};
+use ha_storage::{ClusterIdentity, HaStorage};
+use uuid::Uuid;
+
+use super::LeadershipPrecondition;
+use crate::client::{ClientSource, CreateMode, ZkCode, ZooKeeperClient};
+use crate::codec::IdentityData;
+use crate::paths::ClusterPaths;
+
+/// How often the tree is looked at again while others make it.
+const ATTEMPTS: usize = 5;
+/// The condition of a cluster whose tree was lost.
+const TREE_LOST: &str = "cluster tree";
+/// The name of the identity below the cluster node.
+const IDENTITY: &str = "identity";
+
+/// Makes the identity of the cluster in tree and storage, and refuses where the two are not of one cluster.
+///
+/// The file comes first and is created only if it is absent; the znode is made from it. Nothing is touched where
+/// they do not fit: a mismatch, a znode without its file, a cluster node that is not ours.
+pub struct IdentityGuard {
+    clients: Arc<dyn ClientSource>,
+    paths: ClusterPaths,
+    storage: Arc<HaStorage>,
+    health: HealthMonitor,
+    fatal: Arc<dyn FatalErrorHandler>,
+    /// The fatal handler is told once.
+    refused: AtomicBool,
+}
+
+impl IdentityGuard {
+    /// A guard of the cluster at `paths` with `storage`.
+    pub fn new(
+        clients: Arc<dyn ClientSource>,
+        paths: ClusterPaths,
+        storage: Arc<HaStorage>,
+        health: HealthMonitor,
+        environment: &Environment,
+    ) -> Self {
+        Self {
+            clients,
+            paths,
+            storage,
+            health,
+            fatal: Arc::clone(&environment.fatal_error_handler),
+            refused: AtomicBool::new(false),
+        }
+    }
+
+    /// The uuid of the cluster, made where there is none yet.
+    ///
+    /// # Errors
+    /// `Unavailable`; `Conflict` when tree and storage are of two clusters, or the tree is not ours; `Corrupt`
+    /// when one of the two cannot be read. Nothing was touched then.
+    pub async fn establish(&self) -> Result<Uuid> {
+        for _ in 0..ATTEMPTS {
+            let client = self.clients.client().await?;
+            if let Some(node) = self.read_node(&client).await? {
+                return self.compare(&node).await;
+            }
+            let children = self.children(&client).await?;
+            if children.iter().any(|name| name == IDENTITY) {
+                // Made in between.
+                continue;
+            }
+            if !children.is_empty() {
+                return Err(self.foreign(&children));
+            }
+            self.make(&client).await?;
+        }
+        Err(
+            Error::new(ErrorKind::Unavailable, "the identity appears and disappears")
+                .at(self.paths.identity())
+                .not_applied(),
+        )
+    }
+
+    /// Whether tree and storage are of one cluster, without making anything. `None`: there is no tree.
+    ///
+    /// # Errors
+    /// As [`IdentityGuard::establish`]; a missing file is no error.
+    pub(crate) async fn check(&self) -> Result<Option<()>> {
+        let client = self.clients.client().await?;
+        let Some(node) = self.read_node(&client).await? else {
+            let children = self.children(&client).await?;
+            return match children.is_empty() {
+                true => Ok(None),
+                false => Err(self.foreign(&children)),
+            };
+        };
+        match self.storage.read_identity().await? {
+            Some(file) if file.cluster_uuid != node.cluster_uuid => Err(self.mismatch(&node, &file)),
+            _ => Ok(Some(())),
+        }
+    }
+
+    async fn read_node(&self, client: &Arc<dyn ZooKeeperClient>) -> Result<Option<IdentityData>> {
+        let path = self.paths.identity();
+        let (synced, read) = futures::join!(client.sync(&path), client.get(&path));
+        synced.map_err(|error| error.at(&path).not_applied())?;
+        match read {
+            Ok((data, _)) => IdentityData::decode(&path, &data).map(Some),
+            Err(error) if error.code == ZkCode::NoNode => Ok(None),
+            Err(error) => Err(error.at(&path).not_applied()),
+        }
+    }
+
+    async fn children(&self, client: &Arc<dyn ZooKeeperClient>) -> Result<Vec<String>> {
+        match client.list(self.paths.cluster()).await {
+            Ok((mut names, _)) => {
+                names.sort_unstable();
+                Ok(names)
+            }
+            Err(error) if error.code == ZkCode::NoNode => Ok(Vec::new()),
+            Err(error) => Err(error.at(self.paths.cluster()).not_applied()),
+        }
+    }
+
+    async fn compare(&self, node: &IdentityData) -> Result<Uuid> {
+        match self.storage.read_identity().await? {
+            Some(file) if file.cluster_uuid == node.cluster_uuid => {
+                self.health.set_condition(
+                    TREE_LOST,
+                    node.tree_lost.then(|| {
+                        "the tree was lost once: state files of jobs may be all that is left of them; look with `hactl doctor`, then accept with `hactl doctor --accept-empty-tree --apply`".to_owned()
+                    }),
+                );
+                Ok(node.cluster_uuid)
+            }
+            Some(file) => Err(self.mismatch(node, &file)),
+            None => Err(Error::new(
+                ErrorKind::Conflict,
+                format!(
+                    "the tree belongs to the cluster {}, made for the storage {}, and the storage {} has no identity.json",
+                    node.cluster_uuid,
+                    node.storage_dir,
+                    self.storage.uri()
+                ),
+            )
+            .at(self.paths.identity())
+            .not_applied()
+            .advise("correct high-availability.storageDir or cluster-id, or restore the storage")),
+        }
+    }
+
+    /// Makes the parents and the znode from the file, which is made first.
+    async fn make(&self, client: &Arc<dyn ZooKeeperClient>) -> Result<()> {
+        let tree_lost = self.storage.has_state_files().await?;
+        let file = self.storage.identity().await?;
+        let path = self.paths.identity();
+        let data = IdentityData {
+            cluster_uuid: file.cluster_uuid,
+            storage_dir: file.storage_dir,
+            created_by: file.created_by,
+            tree_lost,
+        }
+        .encode(&path)?;
+        for parent in self
+            .paths
+            .roots()
+            .into_iter()
+            .chain([self.paths.cluster().to_owned()])
+        {
+            create(client, &parent, Bytes::new()).await?;
+        }
+        // It is read, and compared with the file once more, whoever made it.
+        create(client, &path, data).await
+    }
+
+    fn mismatch(&self, node: &IdentityData, file: &ClusterIdentity) -> Error {
+        Error::new(
+            ErrorKind::Conflict,
+            format!(
+                "the tree belongs to the cluster {}, made for the storage {}, and the storage {} to the cluster {}",
+                node.cluster_uuid,
+                node.storage_dir,
+                self.storage.uri(),
+                file.cluster_uuid
+            ),
+        )
+        .at(self.paths.identity())
+        .not_applied()
+        .advise("give each cluster a root and cluster-id, and a storageDir, of its own")
+    }
+
+    fn foreign(&self, children: &[String]) -> Error {
+        Error::new(
+            ErrorKind::Conflict,
+            format!(
+                "this node has children but no identity: it is not a cluster of this program, perhaps Flink's own; it holds {}",
+                children.join(", ")
+            ),
+        )
+        .at(self.paths.cluster())
+        .not_applied()
+        .advise("choose another root or cluster-id; nothing was touched")
+    }
+}
+
+#[async_trait]
+impl LeadershipPrecondition for IdentityGuard {
+    async fn ensure(&self) -> Result<()> {
+        self.establish().await.map(drop).inspect_err(|error| {
+            let lasting = !matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Closed);
+            if lasting && !self.refused.swap(true, Ordering::AcqRel) {
+                self.fatal.on_fatal_error(error.clone());
+            }
+        })
+    }
+}
+
+/// Creates a node unless it is there. A lost reply is seen when it is read.
+async fn create(client: &Arc<dyn ZooKeeperClient>, path: &str, data: Bytes) -> Result<()> {
+    match client.create(path, data, CreateMode::Persistent).await {
+        Ok(_) => {
+            tracing::info!(path, "made");
+            Ok(())
+        }
+        Err(error) if error.code == ZkCode::NodeExists => Ok(()),
+        Err(error) => Err(error.at(path)),
+    }
+}

@@ -1,0 +1,76 @@
+use ha_core::blobs::BlobStore;
+use ha_core::ids::{ComponentId, JobId};
+use ha_core::{Effect, Error, Result};
+use ha_storage::{HaBlobStore, StateKind};
+
+use crate::fence::{Proof, Term};
+use crate::stores::{
+    StoreContext, ZooKeeperJobResultStore, delete_all, delete_checkpoints, delete_counter, remove_folder,
+};
+
+/// Cleans up after a job whose end is recorded, in the order of design §9. Each step may be repeated; files are
+/// listed before the fenced multi that precedes their deletion, and no others are deleted.
+pub(super) async fn clean_up_job(
+    context: &StoreContext,
+    results: &ZooKeeperJobResultStore,
+    blobs: &HaBlobStore,
+    job_id: JobId,
+) -> Result<()> {
+    let term = context.writer.begin().await?;
+    if !results.is_ended(job_id).await? {
+        return Err(
+            Error::invalid("no end is recorded for the job: nothing of it is cleaned up")
+                .at(context.writer.paths().job_graph(job_id))
+                .advise("record its end first"),
+        );
+    }
+    // The pointer is about to go, and with it the end that it records.
+    results.ensure_recorded(&term, job_id).await?;
+    delete_checkpoints(context, &term, job_id).await?;
+    delete_counter(context, &term, job_id).await?;
+    remove_folder(context, &term, &context.writer.paths().job(job_id)).await?;
+    context.storage.tidy_job(job_id).await;
+    delete_job_graph(context, &term, job_id).await?;
+    delete_blobs(context, &term, blobs, job_id).await?;
+    let paths = context.writer.paths();
+    let component = ComponentId::job_manager(job_id);
+    delete_all(context, &term, vec![paths.running_job(job_id)]).await?;
+    delete_all(context, &term, vec![paths.connection_info(&component)]).await?;
+    remove_folder(context, &term, &paths.leader_of(&component)).await
+}
+
+async fn delete_job_graph(context: &StoreContext, term: &Term, job_id: JobId) -> Result<()> {
+    let files = context
+        .storage
+        .list_states(StateKind::JobGraph, Some(job_id))
+        .await?;
+    let path = context.writer.paths().job_graph(job_id);
+    let change = context.job_graph_changes.begin(job_id, None);
+    // With nothing to delete this is the check alone.
+    match delete_all(context, term, vec![path.clone()]).await {
+        Ok(()) => change.applied(),
+        Err(error) => {
+            if error.effect() == Effect::NotApplied {
+                change.not_applied();
+            }
+            return Err(error);
+        }
+    }
+    context.health.clear_broken(&path);
+    for file in files {
+        context.storage.delete(&file.path).await?;
+    }
+    Ok(())
+}
+
+async fn delete_blobs(context: &StoreContext, term: &Term, blobs: &HaBlobStore, job_id: JobId) -> Result<()> {
+    let keys = blobs.keys(job_id).await?;
+    if keys.is_empty() {
+        return Ok(());
+    }
+    context.writer.commit(term, Vec::new(), &Proof::Nothing).await?;
+    for key in keys {
+        blobs.delete(job_id, &key).await?;
+    }
+    Ok(())
+}

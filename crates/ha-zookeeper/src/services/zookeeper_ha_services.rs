@@ -1,0 +1,345 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ha_core::blobs::BlobStore;
+use ha_core::checkpoints::CheckpointRecoveryFactory;
+use ha_core::configuration::{Configuration, HighAvailabilityOptions, JobResultStoreOptions};
+use ha_core::election::{DefaultLeaderElectionService, LeaderElectionService};
+use ha_core::environment::Environment;
+use ha_core::health::HealthMonitor;
+use ha_core::ids::{ClusterId, ComponentId, JobId};
+use ha_core::jobs::{JobGraphStore, JobResultStore, RunningJobsRegistry};
+use ha_core::retrieval::{DefaultLeaderRetrievalService, LeaderRetrievalService};
+use ha_core::services::HighAvailabilityServices;
+use ha_core::{Error, Result};
+use ha_storage::{FileSystemJobResultStore, HaBlobStore, HaStorage, JobResultStoreSettings};
+use tokio::sync::Mutex;
+use uuid::Uuid;
+
+use super::closable_retrieval::ClosableRetrievalFactory;
+use super::cluster_cleanup::ClusterCleanup;
+use super::describe_this_process;
+use super::job_cleanup::clean_up_job;
+use crate::client::ClientSource;
+use crate::codec::LatchData;
+use crate::election::ZooKeeperLeaderElectionDriverFactory;
+use crate::fence::{FencedWriter, LeadershipFence};
+use crate::identity::{IdentityGuard, LeadershipPrecondition};
+use crate::paths::ClusterPaths;
+use crate::retrieval::{LeaderWatches, ZooKeeperLeaderRetrievalDriverFactory};
+use crate::session::{SessionOptions, ZooKeeperSession};
+use crate::stores::{
+    JobGraphChanges, StoreContext, ZooKeeperCheckpointRecoveryFactory, ZooKeeperJobGraphStore,
+    ZooKeeperJobResultStore, ZooKeeperRunningJobsRegistry,
+};
+
+/// How services are made, beyond the configuration.
+#[derive(Clone, Debug)]
+pub struct ServicesOptions {
+    /// How the session is made.
+    pub session: SessionOptions,
+    /// What the latch of this process says of it.
+    pub contender: LatchData,
+}
+
+impl ServicesOptions {
+    /// What the configuration says, for a process without a name.
+    ///
+    /// # Errors
+    /// `Invalid` for a missing or wrong value.
+    pub fn from_configuration(configuration: &Configuration) -> Result<Self> {
+        Ok(Self {
+            session: SessionOptions::from_configuration(configuration)?,
+            contender: describe_this_process(None),
+        })
+    }
+}
+
+/// All HA services of one process in ZooKeeper mode, on one session.
+pub struct ZooKeeperHaServices {
+    session: ZooKeeperSession,
+    environment: Environment,
+    contender: LatchData,
+    identity: Arc<IdentityGuard>,
+    election: Arc<DefaultLeaderElectionService>,
+    watches: LeaderWatches,
+    context: StoreContext,
+    result_files: Arc<FileSystemJobResultStore>,
+    results: Arc<ZooKeeperJobResultStore>,
+    closed: Arc<AtomicBool>,
+    /// Whether the data was removed; held while closing.
+    cleaned: Mutex<bool>,
+}
+
+impl ZooKeeperHaServices {
+    /// Opens a session and the storage, and makes the services.
+    ///
+    /// # Errors
+    /// `Invalid` for the configuration, before anything is contacted; `Unavailable` or `Denied` when ZooKeeper or
+    /// the storage cannot be used.
+    pub async fn connect(configuration: &Configuration, environment: Environment) -> Result<Arc<Self>> {
+        let options = ServicesOptions::from_configuration(configuration)?;
+        Self::connect_with(options, configuration, environment).await
+    }
+
+    /// The same with other options than the configuration says.
+    ///
+    /// # Errors
+    /// See [`ZooKeeperHaServices::connect`].
+    pub async fn connect_with(
+        options: ServicesOptions,
+        configuration: &Configuration,
+        environment: Environment,
+    ) -> Result<Arc<Self>> {
+        let settings = Settings::read(configuration)?;
+        let health = HealthMonitor::default();
+        let session = ZooKeeperSession::connect(options.session, environment.clone(), health).await?;
+        match Self::build(session.clone(), settings, options.contender, environment).await {
+            Ok(services) => Ok(services),
+            Err(error) => {
+                session.close().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// The services on a connected session, which [`HighAvailabilityServices::close`] closes.
+    ///
+    /// # Errors
+    /// `Invalid` for the configuration; `Unavailable` or `Denied` when the storage cannot be used.
+    pub async fn create(
+        session: ZooKeeperSession,
+        configuration: &Configuration,
+        environment: Environment,
+    ) -> Result<Arc<Self>> {
+        let settings = Settings::read(configuration)?;
+        Self::build(session, settings, describe_this_process(None), environment).await
+    }
+
+    async fn build(
+        session: ZooKeeperSession,
+        settings: Settings,
+        contender: LatchData,
+        environment: Environment,
+    ) -> Result<Arc<Self>> {
+        let storage = HaStorage::open(&settings.storage_dir, &settings.cluster_id, &environment).await?;
+        let health = session.health();
+        let result_files =
+            FileSystemJobResultStore::open(Arc::clone(&storage), settings.results, health.clone()).await?;
+        let clients: Arc<dyn ClientSource> = Arc::new(session.clone());
+        let identity = Arc::new(IdentityGuard::new(
+            Arc::clone(&clients),
+            settings.paths.clone(),
+            Arc::clone(&storage),
+            health.clone(),
+            &environment,
+        ));
+        let precondition: Arc<dyn LeadershipPrecondition> = Arc::clone(&identity) as _;
+        let fence = LeadershipFence::new();
+        let context = StoreContext {
+            writer: FencedWriter::new(
+                clients,
+                fence.clone(),
+                settings.paths.clone(),
+                Arc::clone(&precondition),
+            ),
+            storage,
+            health,
+            environment: environment.clone(),
+            status: session.status(),
+            orphan_age: settings.orphan_age,
+            job_graph_changes: JobGraphChanges::default(),
+        };
+        let drivers = ZooKeeperLeaderElectionDriverFactory::new(
+            session.clone(),
+            settings.paths.clone(),
+            fence,
+            contender.clone(),
+            precondition,
+            environment.clone(),
+        );
+        Ok(Arc::new(Self {
+            identity,
+            contender,
+            election: DefaultLeaderElectionService::new(
+                Arc::new(drivers),
+                environment.clone(),
+                settings.revoke_timeout,
+            ),
+            watches: LeaderWatches::new(session.clone(), settings.paths, environment.clone()),
+            results: Arc::new(ZooKeeperJobResultStore::new(
+                context.clone(),
+                Arc::clone(&result_files),
+            )),
+            result_files,
+            context,
+            session,
+            environment,
+            closed: Arc::default(),
+            cleaned: Mutex::new(false),
+        }))
+    }
+
+    /// The session, Flink's `getClient`.
+    pub const fn session(&self) -> &ZooKeeperSession {
+        &self.session
+    }
+
+    /// The paths of the cluster.
+    pub const fn paths(&self) -> &ClusterPaths {
+        self.context.writer.paths()
+    }
+
+    /// The storage of the cluster.
+    pub const fn storage(&self) -> &Arc<HaStorage> {
+        &self.context.storage
+    }
+
+    /// The parent of a component's leader information, Flink's `getLeaderPath`.
+    pub fn leader_path(&self, component: &ComponentId) -> String {
+        self.paths().leader_of(component)
+    }
+
+    /// Reserved, Flink's `getClusterConfigurationStorePath`; nothing is written there.
+    pub fn cluster_configuration_store_path(&self) -> String {
+        self.paths().configuration()
+    }
+
+    /// The uuid of the cluster, made where there is none yet. With an epoch it is a fencing token for outside
+    /// systems (I3).
+    ///
+    /// # Errors
+    /// Those of [`IdentityGuard::establish`].
+    pub async fn cluster_uuid(&self) -> Result<Uuid> {
+        self.identity.establish().await
+    }
+
+    fn check_open(&self) -> Result<()> {
+        match self.closed.load(Ordering::Acquire) {
+            true => Err(Error::closed("the HA services")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What of the configuration the services need, checked.
+struct Settings {
+    cluster_id: ClusterId,
+    paths: ClusterPaths,
+    storage_dir: String,
+    results: JobResultStoreSettings,
+    revoke_timeout: Duration,
+    orphan_age: Duration,
+}
+
+impl Settings {
+    fn read(configuration: &Configuration) -> Result<Self> {
+        let cluster_id = HighAvailabilityOptions::cluster_id(configuration)?;
+        Ok(Self {
+            paths: paths_of(configuration, &cluster_id)?,
+            cluster_id,
+            storage_dir: storage_dir_of(configuration)?,
+            results: JobResultStoreSettings {
+                storage_path: configuration.get_optional(&JobResultStoreOptions::STORAGE_PATH)?,
+                delete_on_commit: configuration.get(&JobResultStoreOptions::DELETE_ON_COMMIT)?,
+            },
+            revoke_timeout: configuration.get(&HighAvailabilityOptions::HA_REVOKE_TIMEOUT)?,
+            orphan_age: HighAvailabilityOptions::orphan_age(configuration)?,
+        })
+    }
+}
+
+pub(super) fn paths_of(configuration: &Configuration, cluster_id: &ClusterId) -> Result<ClusterPaths> {
+    let quorum = configuration.get(&HighAvailabilityOptions::HA_ZOOKEEPER_QUORUM)?;
+    let root = configuration.get(&HighAvailabilityOptions::HA_ZOOKEEPER_ROOT)?;
+    ClusterPaths::new(&quorum.chroot, root.as_str(), cluster_id)
+}
+
+pub(super) fn storage_dir_of(configuration: &Configuration) -> Result<String> {
+    configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH)
+}
+
+#[async_trait]
+impl HighAvailabilityServices for ZooKeeperHaServices {
+    fn leader_retriever(&self, component: ComponentId) -> Arc<dyn LeaderRetrievalService> {
+        let factory = ClosableRetrievalFactory {
+            inner: ZooKeeperLeaderRetrievalDriverFactory::new(self.watches.clone(), component),
+            closed: Arc::clone(&self.closed),
+        };
+        DefaultLeaderRetrievalService::new(
+            Arc::new(factory),
+            self.session.tolerates_suspension(),
+            self.environment.clone(),
+        )
+    }
+
+    fn leader_election(&self, component: ComponentId) -> Arc<dyn LeaderElectionService> {
+        self.election.election(component)
+    }
+
+    fn checkpoint_recovery_factory(&self) -> Arc<dyn CheckpointRecoveryFactory> {
+        Arc::new(ZooKeeperCheckpointRecoveryFactory::new(self.context.clone()))
+    }
+
+    fn job_graph_store(&self) -> Arc<dyn JobGraphStore> {
+        Arc::new(ZooKeeperJobGraphStore::new(self.context.clone()))
+    }
+
+    fn job_result_store(&self) -> Arc<dyn JobResultStore> {
+        Arc::clone(&self.results) as _
+    }
+
+    fn running_jobs_registry(&self) -> Arc<dyn RunningJobsRegistry> {
+        Arc::new(ZooKeeperRunningJobsRegistry::new(self.context.clone()))
+    }
+
+    async fn create_blob_store(&self) -> Result<Arc<dyn BlobStore>> {
+        self.check_open()?;
+        Ok(HaBlobStore::new(Arc::clone(&self.context.storage)))
+    }
+
+    fn health(&self) -> HealthMonitor {
+        self.context.health.clone()
+    }
+
+    async fn global_cleanup(&self, job_id: JobId) -> Result<()> {
+        self.check_open()?;
+        let blobs = HaBlobStore::new(Arc::clone(&self.context.storage));
+        clean_up_job(&self.context, &self.results, &blobs, job_id).await
+    }
+
+    async fn close(&self) -> Result<()> {
+        let _cleaned = self.cleaned.lock().await;
+        self.closed.store(true, Ordering::Release);
+        let left = self.election.close().await;
+        self.session.close().await;
+        left
+    }
+
+    async fn close_and_cleanup_all_data(&self) -> Result<()> {
+        let mut cleaned = self.cleaned.lock().await;
+        if *cleaned {
+            return Ok(());
+        }
+        if self.session.status().borrow().closed {
+            return Err(Error::closed("the ZooKeeper session")
+                .advise("make new services; close_and_cleanup_all_data takes the place of close"));
+        }
+        self.closed.store(true, Ordering::Release);
+        let left = self.election.close().await;
+        let cleanup = ClusterCleanup {
+            context: self.context.clone(),
+            clients: Arc::new(self.session.clone()),
+            identity: Arc::clone(&self.identity),
+            results: Arc::clone(&self.result_files),
+            contender: self.contender.clone(),
+        };
+        // The session stays open where it failed, so that it can be repeated; `close` ends it.
+        left.and(cleanup.run().await)?;
+        *cleaned = true;
+        self.session.close().await;
+        Ok(())
+    }
+}
