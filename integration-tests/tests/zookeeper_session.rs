@@ -10,7 +10,7 @@ use ha_core::health::{ConnectionState, HealthMonitor};
 use ha_core::{Effect, ErrorKind};
 use ha_zookeeper::client::{ClientSource as _, CreateMode, SessionId};
 use ha_zookeeper::session::{SessionStatus, ZooKeeperSession};
-use integration_tests::{AdminClient, Ensemble, EnsembleOptions, eventually, pause, unique_name};
+use integration_tests::{AdminClient, Ensemble, EnsembleOptions, eventually, unique_name};
 use zookeeper::options;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -129,8 +129,7 @@ async fn a_session_that_expired_is_replaced() {
     let before = *session.status().borrow();
     let path = create_ephemeral(&session).await;
     ensemble.server(0).unwrap().stop().unwrap();
-    // A standalone server that slept longer than the session timeout expires everybody when it wakes.
-    pause(Duration::from_millis(2600)).await;
+    wait_for(&session, "lost", |status| status.state == ConnectionState::Lost).await;
     ensemble.server(0).unwrap().cont().unwrap();
     let after = wait_for(&session, "a new session", |status| {
         status.is_connected() && status.session != before.session

@@ -21,13 +21,13 @@ use ha_zookeeper::session::{SessionOptions, ZooKeeperSession};
 use integration_tests::unique_name;
 
 /// The paths of a cluster that no other test uses.
-pub fn new_cluster() -> ClusterPaths {
+pub(crate) fn new_cluster() -> ClusterPaths {
     let id = ClusterId::new(&unique_name("election")).unwrap();
     ClusterPaths::new("", "/ha-test", &id).unwrap()
 }
 
 /// A session timeout `timeout` on servers with a tick of half a second.
-pub fn options(servers: &str, timeout: Duration) -> SessionOptions {
+pub(crate) fn options(servers: &str, timeout: Duration) -> SessionOptions {
     SessionOptions {
         session_timeout: timeout,
         connection_timeout: Duration::from_secs(10),
@@ -63,20 +63,20 @@ impl LeadershipPrecondition for Tree {
 }
 
 /// What one HA process holds: a session, and one contender for the dispatcher.
-pub struct Process {
-    pub session: ZooKeeperSession,
-    pub fence: LeadershipFence,
-    pub paths: ClusterPaths,
-    pub environment: Environment,
-    pub watches: LeaderWatches,
-    pub election: Arc<DefaultLeaderElectionService>,
-    pub contender: Arc<RecordingContender>,
-    pub service: Arc<dyn LeaderElectionService>,
+pub(crate) struct Process {
+    pub(crate) session: ZooKeeperSession,
+    pub(crate) fence: LeadershipFence,
+    pub(crate) paths: ClusterPaths,
+    pub(crate) environment: Environment,
+    pub(crate) watches: LeaderWatches,
+    pub(crate) election: Arc<DefaultLeaderElectionService>,
+    pub(crate) contender: Arc<RecordingContender>,
+    pub(crate) service: Arc<dyn LeaderElectionService>,
 }
 
 impl Process {
     /// Connects; contends for nothing yet.
-    pub async fn connect(name: &str, paths: &ClusterPaths, options: SessionOptions) -> Self {
+    pub(crate) async fn connect(name: &str, paths: &ClusterPaths, options: SessionOptions) -> Self {
         let environment = Environment::system();
         let session = ZooKeeperSession::connect(options, environment.clone(), HealthMonitor::default())
             .await
@@ -117,14 +117,14 @@ impl Process {
     }
 
     /// Connects and contends.
-    pub async fn start(name: &str, paths: &ClusterPaths, options: SessionOptions) -> Self {
+    pub(crate) async fn start(name: &str, paths: &ClusterPaths, options: SessionOptions) -> Self {
         let process = Self::connect(name, paths, options).await;
         process.contender.contend(&process.service).await;
         process
     }
 
     /// Whether it leads now, in its newest term.
-    pub async fn leads(&self) -> bool {
+    pub(crate) async fn leads(&self) -> bool {
         match self.contender.sessions().last() {
             Some(session) => self.service.has_leadership(*session).await,
             None => false,
@@ -132,18 +132,18 @@ impl Process {
     }
 
     /// The term that it leads in now.
-    pub async fn term(&self) -> Option<LeaderSessionId> {
+    pub(crate) async fn term(&self) -> Option<LeaderSessionId> {
         let session = self.contender.sessions().last().copied()?;
         self.service.has_leadership(session).await.then_some(session)
     }
 
     /// The path of its latch, as the grant's fence says.
-    pub fn latch(&self) -> String {
+    pub(crate) fn latch(&self) -> String {
         self.fence.current().unwrap().unwrap().latch_path
     }
 
     /// Gives up leadership and closes the session.
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         self.election.close().await.unwrap();
         self.session.close().await;
     }

@@ -25,9 +25,9 @@ pub struct ZooKeeperLeaderElectionDriver {
 }
 
 impl ZooKeeperLeaderElectionDriver {
-    pub(super) fn new(shared: Arc<Shared>, tasks: TaskScope) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, publisher: Publisher, tasks: TaskScope) -> Self {
         Self {
-            publisher: Publisher::new(Arc::clone(&shared)),
+            publisher,
             shared,
             tasks,
         }

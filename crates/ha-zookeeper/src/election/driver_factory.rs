@@ -7,6 +7,7 @@ use ha_core::environment::Environment;
 
 use super::ZooKeeperLeaderElectionDriver;
 use super::contention::Contention;
+use super::publication::Publisher;
 use super::shared::Shared;
 use crate::codec::LatchData;
 use crate::fence::LeadershipFence;
@@ -72,6 +73,9 @@ impl LeaderElectionDriverFactory for ZooKeeperLeaderElectionDriverFactory {
             closing: tasks.cancellation(),
         };
         tasks.spawn("zookeeper-election", contention.run());
-        Ok(Arc::new(ZooKeeperLeaderElectionDriver::new(shared, tasks)))
+        let publisher = Publisher::new(Arc::clone(&shared), Arc::clone(&self.precondition));
+        Ok(Arc::new(ZooKeeperLeaderElectionDriver::new(
+            shared, publisher, tasks,
+        )))
     }
 }

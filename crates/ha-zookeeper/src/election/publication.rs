@@ -8,6 +8,7 @@ use super::shared::{Command, Shared};
 use crate::client::{ClientSource, CreateMode, Operation, SessionId};
 use crate::codec::ConnectionInfo;
 use crate::fence::{Commit, FencedWriter, Proof, Term};
+use crate::identity::LeadershipPrecondition;
 
 /// How often a write is sent again after somebody else was faster.
 const ATTEMPTS: usize = 10;
@@ -29,11 +30,12 @@ enum Found {
 }
 
 impl Publisher {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, precondition: Arc<dyn LeadershipPrecondition>) -> Self {
         let writer = FencedWriter::new(
             Arc::new(shared.session.clone()),
             shared.fence.clone(),
             shared.paths.clone(),
+            precondition,
         );
         Self { shared, writer }
     }
