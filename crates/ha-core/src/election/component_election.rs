@@ -5,23 +5,25 @@ use tokio::sync::{oneshot, watch};
 
 use super::contender_slot::ContenderSlot;
 use super::contender_task::{address_of, in_callback};
-use super::default_leader_election_service::ElectionHandle;
 use super::election_message::ElectionMessage;
-use super::{LeaderContender, LeaderElectionService, LeaderInformation};
-use crate::error::Result;
+use super::{DefaultLeaderElectionService, LeaderContender, LeaderElectionService, LeaderInformation};
+use crate::error::{Error, Result};
 use crate::ids::{ComponentId, LeaderSessionId};
 use crate::lifecycle::Lifecycle;
 
+/// The longest address in bytes; with what surrounds it, leader information is at most 8 KiB (design §6).
+const MAX_ADDRESS: usize = 7 * 1024;
+
 /// The part of one component in the election of a process.
 pub(super) struct ComponentElection {
-    election: Arc<ElectionHandle>,
+    election: Arc<DefaultLeaderElectionService>,
     component: ComponentId,
     information: Arc<watch::Sender<Option<LeaderInformation>>>,
     lifecycle: Lifecycle<ContenderSlot>,
 }
 
 impl ComponentElection {
-    pub(super) fn new(election: Arc<ElectionHandle>, component: ComponentId) -> Self {
+    pub(super) fn new(election: Arc<DefaultLeaderElectionService>, component: ComponentId) -> Self {
         Self {
             election,
             component,
@@ -92,6 +94,9 @@ impl LeaderElectionService for ComponentElection {
             Some(address) => address.to_owned(),
             None => address_of(&slot)?,
         };
+        if address.len() > MAX_ADDRESS {
+            return Err(too_long(&self.component));
+        }
         let (reply, answer) = oneshot::channel();
         self.election.send(ElectionMessage::Confirm {
             slot,
@@ -110,4 +115,8 @@ impl LeaderElectionService for ComponentElection {
     fn subscribe(&self) -> watch::Receiver<Option<LeaderInformation>> {
         self.information.subscribe()
     }
+}
+
+fn too_long(component: &ComponentId) -> Error {
+    Error::invalid(format!("the leader address is longer than {MAX_ADDRESS} bytes")).at(component.as_str())
 }

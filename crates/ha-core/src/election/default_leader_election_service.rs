@@ -21,11 +21,6 @@ use crate::ids::ComponentId;
 ///
 /// Dropping it and all its handles only signals the tasks; [`DefaultLeaderElectionService::close`] waits.
 pub struct DefaultLeaderElectionService {
-    election: Arc<ElectionHandle>,
-}
-
-/// What the service and its handles share: the way to the election's task.
-pub(super) struct ElectionHandle {
     messages: mpsc::UnboundedSender<ElectionMessage>,
     /// The task, until the first contender starts.
     unstarted: Mutex<Option<ElectionTask>>,
@@ -44,18 +39,16 @@ impl DefaultLeaderElectionService {
         let scope = environment.task_scope();
         let task = ElectionTask::new(factory, environment, revoke_timeout, messages.clone(), receiver);
         Arc::new(Self {
-            election: Arc::new(ElectionHandle {
-                messages,
-                unstarted: Mutex::new(Some(task)),
-                scope,
-            }),
+            messages,
+            unstarted: Mutex::new(Some(task)),
+            scope,
         })
     }
 
     /// A fresh, not yet started service for one component. Only one of a component can be started at a time;
     /// starting another is `AlreadyExists`.
-    pub fn election(&self, component: ComponentId) -> Arc<dyn LeaderElectionService> {
-        Arc::new(ComponentElection::new(Arc::clone(&self.election), component))
+    pub fn election(self: &Arc<Self>, component: ComponentId) -> Arc<dyn LeaderElectionService> {
+        Arc::new(ComponentElection::new(Arc::clone(self), component))
     }
 
     /// Stops every contender as [`LeaderElectionService::stop`] does, and gives up leadership. What is started
@@ -68,10 +61,10 @@ impl DefaultLeaderElectionService {
     /// # Cancellation
     /// A cancelled close goes on in the background.
     pub async fn close(&self) -> Result<()> {
-        if self.election.take_unstarted().is_some() {
+        if self.take_unstarted().is_some() {
             return Ok(());
         }
-        let messages = &self.election.messages;
+        let messages = &self.messages;
         let inside = in_callback(|running| {
             let ours = running.belongs_to(messages);
             if ours {
@@ -89,9 +82,7 @@ impl DefaultLeaderElectionService {
             Err(_) => Ok(()),
         }
     }
-}
 
-impl ElectionHandle {
     /// Sends to the task, which is started where it was not.
     ///
     /// # Errors

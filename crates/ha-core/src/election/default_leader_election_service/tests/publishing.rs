@@ -145,3 +145,17 @@ async fn information_changed_by_another_is_written_again_and_a_lasting_fight_rep
     }
     assert_eq!(published(&world).len(), 6, "equal information is left alone");
 }
+
+#[tokio::test]
+async fn an_address_that_is_too_long_is_refused_before_anything_is_written() {
+    let world = World::new();
+    let contender = granted(&world).await;
+    let long = "x".repeat(8 * 1024);
+    let error = contender
+        .service
+        .confirm_leadership(session(1), Some(&long))
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(published(&world).is_empty());
+}
