@@ -94,10 +94,15 @@ mod tests {
         if std::env::var_os("HA_UPDATE_DOCS").is_some() {
             std::fs::write(path, options_markdown()).unwrap();
         }
-        assert_eq!(
-            std::fs::read_to_string(path).unwrap_or_default(),
-            options_markdown(),
-            "run this test once with HA_UPDATE_DOCS=1"
+        let on_disk = std::fs::read_to_string(path).unwrap_or_default();
+        let made = options_markdown();
+        let different = made
+            .lines()
+            .zip(on_disk.lines())
+            .find(|(made, on_disk)| made != on_disk);
+        assert!(
+            made == on_disk,
+            "run this test once with HA_UPDATE_DOCS=1; first difference: {different:#?}"
         );
     }
 }
