@@ -1,4 +1,38 @@
-//! HA storage of ha-services.
+//! The bytes of the HA services: everything that is kept in the HA storage directory, on
+//! [`object_store`](https://docs.rs/object_store).
+//!
+//! # Layout
+//!
+//! ```text
+//! <storageDir>/<cluster-id>/identity.json
+//! <storageDir>/<cluster-id>/jobgraphs/<job-id>-<uuid>                        in the file-backed store <job-id>.job
+//! <storageDir>/<cluster-id>/jobs/<job-id>/checkpoints/<19-digit id>-<uuid>
+//! <storageDir>/<cluster-id>/jobs/<job-id>/counter                            file-backed only
+//! <storageDir>/<cluster-id>/running_job_registry/<job-id>                    file-backed only
+//! <storageDir>/<cluster-id>/blobs/<job-id>/<key>
+//! <storageDir>/job-results-store/<cluster-id>/<job-id>_DIRTY.json | <job-id>.json
+//! ```
+//!
+//! A *state file* is one line of JSON (format, kind, owning job, attributes, size and CRC-32C of the payload),
+//! then the payload. A pointer to it, where there is one, holds path, size and CRC-32C of the whole file.
+//!
+//! # What implies what
+//!
+//! A pointer implies its file: files are written, fsynced, put in place without overwriting, and their folder is
+//! fsynced before anybody publishes them; they are deleted after their pointer. The converse may fail after a
+//! crash: a file that no pointer names is an orphan, found by [`HaStorage::list_states`] and its age by the
+//! store's own clock ([`HaStorage::store_time`]), never deleted during recovery (I5).
+//!
+//! In the file-backed stores, which serve the modes of one process, a file is state and pointer in one. Several
+//! handles on one folder in this process share their locks, and a call that was dropped goes on to its end
+//! before the next one begins.
+//!
+//! # What is refused
+//!
+//! Paths that come from outside must be of this layout, character by character; symbolic links below the storage
+//! directory are never followed; lengths are checked before a byte is read. What is torn, altered, foreign, of
+//! another job or of a newer format is reported with path and reason and left as it is; the good entries beside
+//! it are served.
 
 mod blobs;
 mod checkpoints;

@@ -203,7 +203,10 @@ impl CompletedCheckpointStore for FileSystemCompletedCheckpointStore {
         let mut all = Vec::with_capacity(read.len() + 1);
         for (file, read) in read {
             match read {
-                Ok(Some(checkpoint)) => all.push(checkpoint),
+                Ok(Some(checkpoint)) => {
+                    inner.reports.well(&inner.place(&file));
+                    all.push(checkpoint);
+                }
                 Ok(None) => {}
                 Err(error) if error.kind() == ErrorKind::Corrupt => {
                     inner

@@ -1,20 +1,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use bytes::Bytes;
-use ha_core::backoff::Backoff;
 use ha_core::environment::Environment;
 use ha_core::error::{Error, ErrorKind, Result};
 use object_store::{GetOptions, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload};
 
 use super::fault::Fault;
+use super::retry::Retry;
 use super::{Entry, EntryKind, FileInfo, FolderBirth, RelativePath, local};
-
-/// Attempts at an operation before a transient fault is reported.
-const ATTEMPTS: u32 = 4;
-/// First and longest wait between attempts.
-const RETRY_WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 
 /// The outcome of a create-only write. Losing is a value, not an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -361,38 +356,6 @@ impl DurableFolder {
                 }
             }
         }
-    }
-}
-
-/// Counts attempts and waits between them.
-pub(super) struct Retry<'a> {
-    environment: &'a Environment,
-    backoff: Backoff,
-    failed: u32,
-}
-
-impl<'a> Retry<'a> {
-    pub(super) fn new(environment: &'a Environment) -> Self {
-        Self {
-            environment,
-            backoff: Backoff::new(RETRY_WAIT.0, RETRY_WAIT.1),
-            failed: 0,
-        }
-    }
-
-    fn is_first(&self) -> bool {
-        self.failed == 0
-    }
-
-    /// After a fault: waits and says whether to try again.
-    pub(super) async fn again(&mut self, fault: &Fault) -> bool {
-        self.failed += 1;
-        if !fault.is_transient() || self.failed >= ATTEMPTS {
-            return false;
-        }
-        tracing::warn!(%fault, attempt = self.failed, "the storage failed; trying again");
-        self.environment.clock.sleep(self.backoff.next_delay()).await;
-        true
     }
 }
 

@@ -5,6 +5,7 @@ mod entry;
 mod fault;
 pub(crate) mod local;
 mod relative_path;
+mod retry;
 mod streams;
 
 pub(crate) use durable_folder::{Creation, DurableFolder, LocalBase, at_most};

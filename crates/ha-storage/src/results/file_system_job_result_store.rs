@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -172,6 +173,17 @@ impl FileSystemJobResultStore {
         self.folder.sweep(&RelativePath::root(), None).await?;
         self.folder.remove_if_empty(&RelativePath::root()).await;
         Ok(left)
+    }
+
+    /// Deletes what writes of ended processes left under temporary names, older than `age` by the store's own
+    /// clock. Gives how many were deleted.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub async fn sweep_temporary_files(&self, age: Duration) -> Result<usize> {
+        let now = self.storage.store_time().await?;
+        let until = now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
+        self.folder.sweep(&RelativePath::root(), Some(until)).await
     }
 
     /// The folder, for people.
