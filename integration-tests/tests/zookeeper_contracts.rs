@@ -118,6 +118,9 @@ impl Fixture for ZooKeeper {
         let paths = ClusterPaths::new("", ROOT, &cluster).unwrap();
         match entry {
             Entry::Counter(job) => self.break_node(&paths.checkpoint_id_counter(job)).await,
+            Entry::LeaderInformation(component) => {
+                self.break_node(&paths.connection_info(&component)).await;
+            }
             Entry::SchedulingStatus(job) => self.break_node(&paths.running_job(job)).await,
             // Their pointers name files.
             Entry::JobGraph(_) | Entry::Checkpoint(..) | Entry::JobResult(_) | Entry::Blob(..) => {

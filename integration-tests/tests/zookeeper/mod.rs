@@ -1,6 +1,8 @@
 //! What the ZooKeeper tests share: an HA process inside the test process.
 #![expect(dead_code, reason = "each test binary uses a part")]
 
+mod proxy;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +11,7 @@ use ha_core::election::{DefaultLeaderElectionService, LeaderElectionService};
 use ha_core::environment::Environment;
 use ha_core::health::HealthMonitor;
 use ha_core::ids::{ClusterId, ComponentId, LeaderSessionId};
+use ha_core::retrieval::LeaderRetrievalService;
 use ha_testkit::fakes::RecordingContender;
 use ha_zookeeper::client::{ClientSource as _, CreateMode, ZkCode};
 use ha_zookeeper::codec::LatchData;
@@ -19,6 +22,8 @@ use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::retrieval::LeaderWatches;
 use ha_zookeeper::session::{SessionOptions, ZooKeeperSession};
 use integration_tests::unique_name;
+
+pub(crate) use proxy::Proxy;
 
 /// The paths of a cluster that no other test uses.
 pub(crate) fn new_cluster() -> ClusterPaths {
@@ -146,5 +151,18 @@ impl Process {
     pub(crate) async fn close(&self) {
         self.election.close().await.unwrap();
         self.session.close().await;
+    }
+
+    /// Follows the dispatcher.
+    pub(crate) fn retriever(&self, tolerate_suspended: bool) -> Arc<dyn LeaderRetrievalService> {
+        let factory = ha_zookeeper::retrieval::ZooKeeperLeaderRetrievalDriverFactory::new(
+            self.watches.clone(),
+            ComponentId::dispatcher(),
+        );
+        ha_core::retrieval::DefaultLeaderRetrievalService::new(
+            Arc::new(factory),
+            tolerate_suspended,
+            self.environment.clone(),
+        )
     }
 }
