@@ -83,9 +83,11 @@ impl HealthMonitor {
     /// Sets (`Some`) or clears (`None`) another reason to be degraded.
     pub fn set_condition(&self, subject: &str, reason: Option<String>) {
         self.health.send_if_modified(|health| match reason {
+            Some(reason) if health.conditions.get(subject) == Some(&reason) => false,
             Some(reason) => {
                 tracing::warn!(subject, reason, "degraded");
-                health.conditions.insert(subject.to_owned(), reason.clone()) != Some(reason)
+                health.conditions.insert(subject.to_owned(), reason);
+                true
             }
             None => health.conditions.remove(subject).is_some(),
         });
