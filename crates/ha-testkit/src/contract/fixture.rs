@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use ha_core::ids::{BlobKey, CheckpointId, JobId};
+use ha_core::ids::{BlobKey, CheckpointId, ComponentId, JobId};
 
 /// One place with data, fresh for each case, and gone when the fixture is dropped.
 #[async_trait]
@@ -28,7 +28,7 @@ pub trait Fixture: Send + Sync + 'static {
 }
 
 /// An entry that a fixture can break.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Entry {
     /// A job graph.
     JobGraph(JobId),
@@ -42,4 +42,6 @@ pub enum Entry {
     SchedulingStatus(JobId),
     /// A blob.
     Blob(JobId, BlobKey),
+    /// What the leader of a component published.
+    LeaderInformation(ComponentId),
 }

@@ -10,8 +10,8 @@ use ha_core::ids::{ComponentId, LeaderSessionId};
 use ha_core::retrieval::{LeaderRetrievalListener, LeaderRetrievalService};
 use ha_core::services::HighAvailabilityServices;
 
-use super::Fixture;
 use super::macros::cases;
+use super::{Entry, Fixture};
 use crate::condition::{eventually, within_limit};
 use crate::fakes::{Gate, ListenerBehaviour, ListenerEvent, RecordingContender, RecordingListener};
 
@@ -292,6 +292,27 @@ pub async fn panicking_listener_touches_no_other<F: Fixture<Subject = Subject>>(
     );
 }
 
+/// Unreadable leader information is an error with its place and nobody known; the watch goes on.
+pub async fn unreadable_leader_is_an_error<F: Fixture<Subject = Subject>>(fixture: F) {
+    let leader = Leader::of(&fixture, component(), "a:1").await;
+    let (process, listener) = (fixture.open().await, RecordingListener::new());
+    let _retrieval = follow(&process, &listener).await;
+    listener.wait_for_address("a:1").await;
+    fixture.break_entry(Entry::LeaderInformation(component())).await;
+    let error = listener.wait_for_error().await;
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(
+        error
+            .subject()
+            .is_some_and(|subject| subject.contains(component().as_str()))
+    );
+    // Nobody is known from then until the leader has corrected it.
+    listener.wait_for_address("a:1").await;
+    assert!(listener.leaders().contains(&None));
+    leader.confirm("a:2").await;
+    listener.wait_for_address("a:2").await;
+}
+
 cases! { ($) leader_retrieval:
     late_listener_is_told_the_leader,
     early_listener_is_told_the_first_leader,
@@ -307,4 +328,5 @@ cases! { ($) leader_retrieval:
     nothing_is_told_after_stop,
     stop_inside_callback_does_not_deadlock,
     panicking_listener_touches_no_other,
+    unreadable_leader_is_an_error,
 }

@@ -15,6 +15,7 @@ impl Entry {
             Self::Counter(job) => has(&[&format!("/{job}/counter")]),
             Self::JobResult(job) => has(&["/job-results-store/", &job.to_string()]),
             Self::SchedulingStatus(job) => has(&["/running_job_registry/", &job.to_string()]),
+            Self::LeaderInformation(_) => false,
             Self::Blob(job, key) => has(&["/blobs/", &job.to_string(), &key.to_string()]),
         }
     }

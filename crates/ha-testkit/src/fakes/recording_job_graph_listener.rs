@@ -38,6 +38,15 @@ impl RecordingJobGraphListener {
             })
             .await;
     }
+
+    /// Waits until it was told this many things.
+    pub async fn wait_for_count(&self, count: usize) {
+        self.events
+            .wait_for(&format!("told {count} things"), |events| {
+                (events.len() >= count).then_some(())
+            })
+            .await;
+    }
 }
 
 #[async_trait]

@@ -94,6 +94,7 @@ cases! { ($) leader_election:
     confirm_after_grant_is_published,
     nothing_is_published_before_confirmation,
     stale_confirm_is_ignored,
+    foreign_information_is_corrected,
     standby_cannot_confirm,
     confirm_after_stop_is_closed,
     second_confirm_replaces_the_address,

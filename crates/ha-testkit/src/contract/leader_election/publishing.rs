@@ -3,7 +3,7 @@
 use ha_core::ErrorKind;
 use ha_core::ids::{ComponentId, LeaderSessionId};
 
-use super::super::Fixture;
+use super::super::{Entry, Fixture};
 use super::{Subject, component, follow, stand, stand_for};
 use crate::fakes::{ContenderCall, RecordingContender};
 
@@ -90,6 +90,22 @@ pub async fn stale_confirm_is_ignored<F: Fixture<Subject = Subject>>(fixture: F)
             .all(|leader| { leader.leader_session_id == session && leader.leader_address != "stale:1" }),
         "{leaders:?}"
     );
+}
+
+/// What somebody else wrote in the leader's place is corrected by the leader; who listens ends with the leader.
+pub async fn foreign_information_is_corrected<F: Fixture<Subject = Subject>>(fixture: F) {
+    let (_follower, _retrieval, listener) = follow(&fixture, component()).await;
+    let (_process, candidate) = stand(&fixture, RecordingContender::confirming("a:1")).await;
+    let session = candidate.contender.wait_for_grant().await;
+    listener.wait_for_address("a:1").await;
+    fixture.break_entry(Entry::LeaderInformation(component())).await;
+    // Somebody who asks only then finds it corrected; who listened all along may have been told of nobody.
+    let (_late, _retrieval, late) = follow(&fixture, component()).await;
+    assert_eq!(late.wait_for_address("a:1").await.leader_session_id, session);
+    assert_eq!(listener.wait_for_address("a:1").await.leader_session_id, session);
+    // The term goes on.
+    assert!(candidate.election.has_leadership(session).await);
+    assert_eq!(candidate.contender.sessions(), [session]);
 }
 
 /// A standby cannot confirm the leader's term.
