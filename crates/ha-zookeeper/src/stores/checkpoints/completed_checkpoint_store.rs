@@ -301,8 +301,16 @@ impl CompletedCheckpointStore for ZooKeeperCompletedCheckpointStore {
             .buffered(CONCURRENT_READS)
             .collect()
             .await;
-        let loaded: Result<Vec<_>> = loaded.into_iter().collect();
-        Ok(loaded?.into_iter().flatten().collect())
+        // The newest is at hand, so what is broken here is older: it was reported, and hides no other.
+        let mut all = Vec::with_capacity(loaded.len());
+        for loaded in loaded {
+            match loaded {
+                Ok(checkpoint) => all.extend(checkpoint),
+                Err(error) if error.kind() == ErrorKind::Corrupt => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(all)
     }
 
     async fn num_retained(&self) -> usize {

@@ -140,6 +140,7 @@ impl ZooKeeperJobGraphStore {
 impl JobGraphStore for ZooKeeperJobGraphStore {
     async fn start(&self, listener: Arc<dyn JobGraphListener>) -> Result<()> {
         if !self.advance(Life::New, Life::Running) {
+            self.check_running()?;
             return Err(Error::invalid("the job graph store was started before"));
         }
         match change_watcher::snapshot(&self.context).await {
