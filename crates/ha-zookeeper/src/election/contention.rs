@@ -33,7 +33,9 @@ pub(super) enum Next {
 
 impl Contention {
     pub(super) async fn run(mut self) {
-        let mut backoff = Backoff::new(RETRY.0, RETRY.1);
+        // Not so long that it would delay a leader beyond what healing may take (I9).
+        let longest = RETRY.1.min(self.shared.session.session_timeout() / 4);
+        let mut backoff = Backoff::new(RETRY.0, longest);
         let mut reported = None;
         loop {
             let present = tokio::select! {
@@ -65,10 +67,11 @@ impl Contention {
         self.shared.left.send_replace(Some(result));
     }
 
-    /// Reports a failure once, and not at all while it is only the connection: the session tells of that.
+    /// Reports a failure once, and not at all while it is only the connection (the session tells of that) or a
+    /// tree that is being deleted (it is made again).
     fn note(&self, error: Error, reported: &mut Option<String>) {
         let text = error.to_string();
-        if error.kind() == ErrorKind::Unavailable {
+        if matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::NotFound) {
             tracing::debug!(%error, "standing in the election anew");
         } else if reported.as_ref() != Some(&text) {
             *reported = Some(text);

@@ -1,3 +1,5 @@
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +11,7 @@ use uuid::Uuid;
 
 use super::leader_reader::LeaderReader;
 use super::subscribers::Subscribers;
-use crate::client::{NodeEvent, SessionId, ZkCode};
+use crate::client::{NodeEvent, SessionId, ZkCode, ZkError};
 use crate::session::{SessionClient, SessionStatus, ZooKeeperSession};
 
 /// The wait after a read that failed.
@@ -65,15 +67,25 @@ impl LeaderWatch {
         self.tell_connection(ConnectionState::Lost);
     }
 
-    /// The client, once connected; tells of the connection meanwhile.
+    /// The client, once connected.
     async fn connected(&mut self) -> Option<SessionClient> {
         let session = self.session.clone();
-        let mut connecting = Box::pin(async move { session.session_client().await });
+        let connecting = async move { session.session_client().await };
+        self.while_telling(connecting).await.ok()
+    }
+
+    /// Awaits `work`, and tells of the connection meanwhile: what is sent while it is down waits for it.
+    async fn while_telling<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
         loop {
             tokio::select! {
-                present = &mut connecting => return present.ok(),
+                biased;
+                done = &mut work => return done,
                 changed = self.status.changed() => {
-                    changed.ok()?;
+                    if changed.is_err() {
+                        // The session's owner is gone; the work fails by itself.
+                        return work.await;
+                    }
                     let state = self.status.borrow().state;
                     self.tell_connection(state);
                 }
@@ -84,13 +96,12 @@ impl LeaderWatch {
     /// Reads, and reads again after each event, for as long as this connection lasts.
     async fn follow(&mut self, present: &SessionClient, connects: u64) -> Result<(), ZkCode> {
         let client = present.client.as_ref();
-        self.history = self.reader.catch_up(client).await.map_err(|error| error.code)?;
+        let reader = Arc::clone(&self.reader);
+        let code = |error: ZkError| error.code;
+        self.history = self.while_telling(reader.catch_up(client)).await.map_err(code)?;
         loop {
-            let (event, mut fired) = self
-                .reader
-                .read_and_watch(client, self.history)
-                .await
-                .map_err(|error| error.code)?;
+            let reading = reader.read_and_watch(client, self.history);
+            let (event, mut fired) = self.while_telling(reading).await.map_err(code)?;
             let session = client.session_id();
             if self.read_in.is_some_and(|earlier| earlier != session) {
                 // Lost and replaced between two looks.
@@ -99,6 +110,13 @@ impl LeaderWatch {
             self.read_in = Some(session);
             self.told = ConnectionState::Connected;
             self.subscribers.tell(&event);
+            let now = *self.status.borrow_and_update();
+            if now.connects != connects {
+                // Read on a connection that is not the present one: read again.
+                return Ok(());
+            }
+            // It may have gone down while the answer was on its way.
+            self.tell_connection(now.state);
             loop {
                 tokio::select! {
                     biased;
@@ -120,7 +138,7 @@ impl LeaderWatch {
             }
             if self.history.is_none() {
                 // The tree may have been made since.
-                self.history = self.reader.catch_up(client).await.map_err(|error| error.code)?;
+                self.history = self.while_telling(reader.catch_up(client)).await.map_err(code)?;
             }
         }
     }
@@ -143,14 +161,7 @@ impl LeaderWatch {
     }
 
     async fn pause(&mut self) {
-        tokio::select! {
-            () = self.environment.clock.sleep(RETRY) => {}
-            changed = self.status.changed() => {
-                if changed.is_ok() {
-                    let state = self.status.borrow().state;
-                    self.tell_connection(state);
-                }
-            }
-        }
+        let clock = Arc::clone(&self.environment.clock);
+        self.while_telling(clock.sleep(RETRY)).await;
     }
 }

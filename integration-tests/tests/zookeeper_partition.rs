@@ -1,0 +1,230 @@
+//! Election and retrieval when the network between one process and the servers fails (design §3 to §5).
+#![expect(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
+
+mod zookeeper;
+
+use std::time::Duration;
+
+use ha_core::ids::ComponentId;
+use ha_testkit::fakes::RecordingListener;
+use ha_zookeeper::client::{ClientSource as _, MultiError, Operation};
+use integration_tests::waiting::now;
+use integration_tests::{AdminClient, Ensemble, EnsembleOptions, eventually, pause, scaled};
+use zookeeper::{Process, Proxy, new_cluster, options};
+
+const LONG: Duration = Duration::from_secs(60);
+const AT_ONCE: Duration = Duration::from_secs(2);
+/// The session timeout where sessions expire.
+const TIMEOUT: Duration = Duration::from_secs(4);
+/// Within a session timeout, two ticks and a second of the last request that reached a server.
+const EXPIRY: Duration = Duration::from_secs(6);
+
+async fn wait_until_leads(process: &Process, within: Duration) {
+    eventually("it leads", within, async || {
+        anyhow::ensure!(process.leads().await);
+        Ok(())
+    })
+    .await
+    .unwrap();
+}
+
+/// Requests, replies or both are held back for longer than a session lasts: the lease of the process behind the
+/// proxy is over before anybody else leads, and its late writes are refused.
+async fn a_partition_has_no_two_leaders(hold_requests: bool, hold_replies: bool, within: Duration) {
+    let ensemble = Ensemble::shared().await.unwrap();
+    let servers = ensemble.connect_string();
+    let proxy = Proxy::start(&servers).await;
+    let paths = new_cluster();
+    let timeout = TIMEOUT;
+    let old = Process::start("old", &paths, options(&proxy.address(), timeout)).await;
+    wait_until_leads(&old, AT_ONCE).await;
+    let next = Process::start("next", &paths, options(&servers, timeout)).await;
+    let fence = old.fence.current().unwrap().unwrap();
+    // Until its lease is as long as it gets.
+    pause(timeout).await;
+    assert_eq!(old.term().await, Some(fence.session));
+
+    proxy.hold(hold_requests, hold_replies);
+    let cut = now();
+    loop {
+        // In this order: if the old one leads after the next one does, both do at once.
+        let next_leads = next.leads().await;
+        assert!(!(next_leads && old.leads().await), "two leaders");
+        if next_leads {
+            break;
+        }
+        let waited = now().saturating_since(cut);
+        assert!(waited < scaled(within), "nobody leads after {waited:?}");
+        pause(Duration::from_millis(5)).await;
+    }
+
+    proxy.hold(false, false);
+    let client = eventually("connected again", LONG, async || Ok(old.session.client().await?))
+        .await
+        .unwrap();
+    let late = client
+        .multi(vec![
+            fence.check(),
+            Operation::Create {
+                path: format!("{}/late", paths.cluster()),
+                data: "".into(),
+                mode: ha_zookeeper::client::CreateMode::Persistent,
+            },
+        ])
+        .await;
+    assert!(
+        matches!(late, Err(MultiError::Refused { index: 0, .. })),
+        "{late:?}"
+    );
+    // It stands behind the other one, and leads when that one goes.
+    next.close().await;
+    wait_until_leads(&old, timeout).await;
+    assert_ne!(old.term().await, Some(fence.session));
+    old.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_ways() {
+    a_partition_has_no_two_leaders(true, true, EXPIRY).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_requests_are_lost() {
+    a_partition_has_no_two_leaders(true, false, EXPIRY).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_replies_are_lost() {
+    // Each attempt to reconnect reaches the server and keeps the session, until the client gives it up after 1.4
+    // timeouts and one more attempt to attach.
+    a_partition_has_no_two_leaders(false, true, TIMEOUT * 2 + EXPIRY).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_latch_whose_create_reply_was_lost_is_adopted() {
+    let ensemble = Ensemble::shared().await.unwrap();
+    let servers = ensemble.connect_string();
+    let admin = AdminClient::connect(&servers).await.unwrap();
+    let proxy = Proxy::start(&servers).await;
+    let paths = new_cluster();
+    let process = Process::connect("a", &paths, options(&proxy.address(), Duration::from_secs(20))).await;
+    let client = process.session.client().await.unwrap();
+    // The parents are there, so that the next write is the latch.
+    admin.create(&paths.latches(), b"").await.unwrap();
+    proxy.hold(false, true);
+    process.contender.contend(&process.service).await;
+    // Replies reach nobody: let them through one after another until the latch was made, and cut then.
+    eventually("the latch is made", LONG, async || {
+        if admin.children(&paths.latches()).await?.is_empty() {
+            proxy.hold(false, false);
+            tokio::task::yield_now().await;
+            proxy.hold(false, true);
+            anyhow::bail!("not yet");
+        }
+        Ok(())
+    })
+    .await
+    .unwrap();
+    proxy.cut();
+    proxy.hold(false, false);
+    wait_until_leads(&process, LONG).await;
+    let latches = admin.children(&paths.latches()).await.unwrap();
+    assert_eq!(latches.len(), 1, "{latches:?}");
+    assert_eq!(
+        process.session.client().await.unwrap().session_id(),
+        client.session_id()
+    );
+    process.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn retrievers_follow_changes_garbage_and_reconnects() {
+    let ensemble = Ensemble::shared().await.unwrap();
+    let servers = ensemble.connect_string();
+    let admin = AdminClient::connect(&servers).await.unwrap();
+    let proxy = Proxy::start(&servers).await;
+    let paths = new_cluster();
+    let timeout = Duration::from_secs(20);
+    let follower = Process::connect("follower", &paths, options(&proxy.address(), timeout)).await;
+    let (strict, tolerant) = (RecordingListener::new(), RecordingListener::new());
+    let (strict_service, tolerant_service) = (follower.retriever(false), follower.retriever(true));
+    strict.listen(&strict_service).await;
+    tolerant.listen(&tolerant_service).await;
+
+    let first = Process::start("first", &paths, options(&servers, timeout)).await;
+    strict.wait_for_address("http://first:1").await;
+    tolerant.wait_for_address("http://first:1").await;
+    let second = Process::start("second", &paths, options(&servers, timeout)).await;
+    first.close().await;
+    strict.wait_for_address("http://second:1").await;
+    tolerant.wait_for_address("http://second:1").await;
+
+    // Unreadable: an error that names the znode, nobody known, and the watch stays armed.
+    let info = paths.connection_info(&ComponentId::dispatcher());
+    admin.set(&info, b"{garbage").await.unwrap();
+    strict.wait_for_error().await;
+    strict.wait_for_address("http://second:1").await;
+    eventually("the error was told", AT_ONCE, async || {
+        let told = format!("{:?}", strict.events());
+        anyhow::ensure!(told.contains(&info), "{told}");
+        Ok(())
+    })
+    .await
+    .unwrap();
+
+    // Cut and healed without a change: the strict one is told nobody and then the same again, the tolerant nothing.
+    tolerant.wait_for_address("http://second:1").await;
+    let told = tolerant.leaders().len();
+    proxy.hold(true, true);
+    proxy.cut();
+    strict.wait_for_none().await;
+    proxy.hold(false, false);
+    strict.wait_for_address("http://second:1").await;
+    assert_eq!(tolerant.leaders().len(), told);
+
+    // Cut, changed, healed.
+    proxy.hold(true, true);
+    proxy.cut();
+    strict.wait_for_none().await;
+    let third = Process::start("third", &paths, options(&servers, timeout)).await;
+    second.close().await;
+    wait_until_leads(&third, AT_ONCE).await;
+    proxy.hold(false, false);
+    strict.wait_for_address("http://third:1").await;
+    tolerant.wait_for_address("http://third:1").await;
+    third.close().await;
+    strict.wait_for_none().await;
+    strict_service.stop().await.unwrap();
+    tolerant_service.stop().await.unwrap();
+    follower.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rolling_restart_of_three_servers_is_invisible() {
+    let mut ensemble = Ensemble::start(EnsembleOptions::three()).await.unwrap();
+    let paths = new_cluster();
+    let timeout = scaled(Duration::from_secs(30));
+    let servers = ensemble.connect_string();
+    let leader = Process::start("leader", &paths, options(&servers, timeout)).await;
+    wait_until_leads(&leader, LONG).await;
+    let standby = Process::start("standby", &paths, options(&servers, timeout)).await;
+    let term = leader.term().await;
+    for server in 0..3 {
+        ensemble.server(server).unwrap().kill().unwrap();
+        ensemble.server(server).unwrap().restart().await.unwrap();
+        ensemble.leader().await.unwrap();
+        eventually("both are connected", LONG, async || {
+            for process in [&leader, &standby] {
+                let client = process.session.client().await?;
+                client.sync("/").await?;
+            }
+            Ok(())
+        })
+        .await
+        .unwrap();
+        assert_eq!(leader.term().await, term);
+    }
+    leader.close().await;
+    wait_until_leads(&standby, AT_ONCE).await;
+    standby.close().await;
+}
