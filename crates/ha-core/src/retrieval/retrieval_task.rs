@@ -29,7 +29,7 @@ impl RetrievalTask {
         let (events, mut receiver) = mpsc::unbounded_channel();
         let opened = tokio::select! {
             () = self.cancelled.cancelled() => None,
-            driver = self.open(events, started) => driver,
+            driver = self.open(&events, started) => driver,
         };
         let Some(driver) = opened else { return };
         let mut machine = RetrievalMachine::new(self.tolerate_suspended);
@@ -37,11 +37,10 @@ impl RetrievalTask {
             let actions = tokio::select! {
                 biased;
                 () = self.cancelled.cancelled() => break,
+                // The sender is ours too, so there is always an event to come.
                 Some(event) = receiver.recv() => machine.on_event(event),
                 // Waits for no event: one that arrives takes its place.
                 observation = self.verify(&*driver), if machine.is_verifying() => machine.verified(observation),
-                // A driver that has dropped its sender has nothing to say any more.
-                else => break,
             };
             self.apply(actions);
         }
@@ -53,7 +52,7 @@ impl RetrievalTask {
     /// Makes the driver, and tries again for as long as it may succeed later.
     async fn open(
         &self,
-        events: mpsc::UnboundedSender<LeaderRetrievalEvent>,
+        events: &mpsc::UnboundedSender<LeaderRetrievalEvent>,
         started: oneshot::Sender<Result<()>>,
     ) -> Option<Arc<dyn LeaderRetrievalDriver>> {
         let mut started = Some(started);
