@@ -1,5 +1,9 @@
 //! The sources of the workspace, as tests of its shape read them.
 #![allow(dead_code, reason = "not every test needs all of it")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test stops at the first thing that is not as expected"
+)]
 
 use std::path::{Path, PathBuf};
 
