@@ -22,7 +22,7 @@ pub(super) async fn watch_information(
     loop {
         let (information, watch) = match read(client.as_ref(), &path).await {
             Ok(read) => read,
-            Err(code) if code == ZkCode::SessionOver => return,
+            Err(ZkCode::SessionOver) => return,
             Err(_) => {
                 shared.clock().sleep(RETRY).await;
                 continue;
