@@ -1,8 +1,4 @@
 //! No option without an effect: each one is read outside the configuration.
-#![allow(
-    clippy::panic,
-    reason = "a test stops at the first thing that is not as expected"
-)]
 
 #[path = "support/workspace.rs"]
 mod workspace;
