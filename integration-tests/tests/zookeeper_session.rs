@@ -147,7 +147,7 @@ async fn a_session_that_expired_is_replaced() {
 }
 
 /// The client crate declares a session expired by itself when servers are away for 1.4 timeouts, although it
-/// lives on once they are back (`facts.md` §1.3).
+/// lives on once they are back.
 #[tokio::test]
 async fn a_session_that_only_seemed_expired_is_attached_to_again() {
     let mut ensemble = Ensemble::start(EnsembleOptions::standalone()).await.unwrap();

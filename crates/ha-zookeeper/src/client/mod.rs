@@ -3,6 +3,8 @@
 
 mod classify;
 mod connect;
+#[cfg(test)]
+pub(crate) mod memory;
 mod node_watch;
 mod operation;
 mod request_size;

@@ -40,7 +40,7 @@ impl WireClient {
         self.timeout
     }
 
-    /// Follows the client's own view of its connection. It says less than it seems (`facts.md` §2.5): "expired" is
+    /// Follows the client's own view of its connection. It says less than it seems: "expired" is
     /// late, and "disconnected" counts any received byte.
     pub(crate) fn state_watcher(&self) -> zk::StateWatcher {
         self.state.clone()

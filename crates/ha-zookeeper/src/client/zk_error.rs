@@ -7,7 +7,7 @@ pub type ZkResult<T> = Result<T, ZkError>;
 
 /// Why the server or the client refused.
 ///
-/// The first group is the allow-list of definite answers (`facts.md` §1.3): the operation certainly did not
+/// The first group is the allow-list of definite answers: the operation certainly did not
 /// take effect. Everything else may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ZkCode {

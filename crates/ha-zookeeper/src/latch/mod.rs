@@ -17,3 +17,6 @@ pub use latch_node::LatchNode;
 pub use leader_latch::LeaderLatch;
 pub(crate) use own_node::{OwnNode, OwnNodeChange};
 pub(crate) use predecessor::{Gone, wait_until_gone};
+
+#[cfg(test)]
+mod tests;

@@ -14,3 +14,6 @@ pub use session_options::SessionOptions;
 pub use session_status::SessionStatus;
 pub(crate) use shared::SessionClient;
 pub use zookeeper_session::ZooKeeperSession;
+
+#[cfg(test)]
+mod tests;
