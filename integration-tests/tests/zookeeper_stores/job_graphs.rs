@@ -1,9 +1,14 @@
 //! Job graphs: replacing, broken entries, and other processes' changes.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use ha_core::ErrorKind;
-use ha_core::jobs::{ApplicationStatus, JobGraphStore as _, JobResultStore as _};
+use ha_core::ids::JobId;
+use ha_core::jobs::{ApplicationStatus, JobGraphListener, JobGraphStore as _, JobResultStore as _};
 use ha_testkit::contract::{ended, graph, job};
 use ha_testkit::fakes::JobGraphEvent;
+use ha_zookeeper::stores::ZooKeeperJobGraphStore;
 use integration_tests::AdminClient;
 
 use crate::rig::Rig;
@@ -103,6 +108,15 @@ async fn broken_entries_are_reported_and_left_and_hide_no_other() {
             .kind(),
         ErrorKind::Corrupt
     );
+    // What is taken away is no longer reported.
+    for name in &foreign {
+        rig.admin
+            .delete(&format!("{}/{name}", rig.paths.job_graphs()))
+            .await
+            .unwrap();
+    }
+    graphs.recover_job_graphs().await.unwrap();
+    assert_eq!(reader.context.health.snapshot().broken.len(), 8);
     for process in [writer, reader] {
         process.session.close().await;
     }
@@ -218,6 +232,48 @@ async fn entries_that_vanish_while_they_are_read_are_not_there() {
         }
     };
     tokio::join!(remove, recover);
+    for process in [one, two] {
+        process.session.close().await;
+    }
+}
+
+/// Stops its store at the first call.
+struct StopsItself {
+    store: std::sync::OnceLock<Arc<ZooKeeperJobGraphStore>>,
+    stopped: tokio::sync::Notify,
+    calls: AtomicUsize,
+}
+
+#[async_trait::async_trait]
+impl JobGraphListener for StopsItself {
+    async fn on_added_job_graph(&self, _: JobId) {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        self.store.get().unwrap().stop().await.unwrap();
+        self.stopped.notify_one();
+    }
+
+    async fn on_removed_job_graph(&self, _: JobId) {}
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stop_inside_a_callback_does_not_wait_for_itself() {
+    let rig = Rig::new().await;
+    let (one, two) = (rig.process().await, rig.process().await);
+    let listener = Arc::new(StopsItself {
+        store: std::sync::OnceLock::new(),
+        stopped: tokio::sync::Notify::new(),
+        calls: AtomicUsize::new(0),
+    });
+    let store = Arc::new(ZooKeeperJobGraphStore::new(one.context.clone()));
+    assert!(listener.store.set(Arc::clone(&store)).is_ok());
+    store.start(Arc::clone(&listener) as _).await.unwrap();
+    let others = two.job_graphs().await;
+    for number in [1, 2] {
+        others.put_job_graph(&graph(job(number), "a")).await.unwrap();
+    }
+    listener.stopped.notified().await;
+    store.stop().await.unwrap();
+    assert_eq!(listener.calls.load(Ordering::SeqCst), 1);
     for process in [one, two] {
         process.session.close().await;
     }

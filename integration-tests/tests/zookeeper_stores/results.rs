@@ -92,6 +92,7 @@ async fn a_file_that_a_deposed_process_left_ends_no_job() {
     let dirty = leader.results.dirty_results().await.unwrap();
     assert!(dirty.entries.is_empty());
     assert_eq!(dirty.broken.len(), 1, "{:?}", dirty.broken);
+    assert!(leader.context.health.snapshot().is_degraded());
     assert!(graphs.recover_job_graph(job(1)).await.unwrap().is_some());
     let end = ended(job(1), ApplicationStatus::Succeeded);
     leader.results.create_dirty_result(&end).await.unwrap();

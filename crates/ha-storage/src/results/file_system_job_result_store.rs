@@ -154,6 +154,11 @@ impl FileSystemJobResultStore {
         Ok(())
     }
 
+    /// Where the dirty file of a job is, or would be; for people.
+    pub fn dirty_place(&self, job_id: JobId) -> String {
+        self.folder.display(&result_file::path(job_id, Progress::Dirty))
+    }
+
     /// Deletes every result file of this folder, and the folder if it is empty then. Other files are not touched;
     /// their paths are given. Idempotent.
     ///

@@ -127,7 +127,10 @@ impl ZooKeeperJobResultStore {
             error
                 .with_effect(Effect::Unknown)
                 .advise("the end of the job is decided; its file is written again by the next clean-up")
-        })
+        })?;
+        let place = self.files.dirty_place(entry.job_id());
+        self.context.health.clear_broken(&place);
+        Ok(())
     }
 
     fn already_ended(&self, job_id: JobId) -> Error {
@@ -223,7 +226,7 @@ impl JobResultStore for ZooKeeperJobResultStore {
             };
             match pointer.terminal {
                 Some(end) => drop(ended.insert(job_id, end)),
-                None => drop(running.insert(job_id, node.path)),
+                None => drop(running.insert(job_id, self.files.dirty_place(job_id))),
             }
         }
         for (job_id, end) in &ended {
@@ -237,12 +240,12 @@ impl JobResultStore for ZooKeeperJobResultStore {
         }
         let mut dirty = self.files.dirty_results().await?;
         dirty.entries.retain(|entry| {
-            let Some(path) = running.get(&entry.job_id()) else {
+            let Some(path) = running.remove(&entry.job_id()) else {
                 return true;
             };
             let left_over = BrokenEntry {
                 name: entry.job_id().to_string(),
-                path: path.clone(),
+                path,
                 reason: "a dirty result file is beside this job, which has not ended: a deposed process left it; it is ignored, and replaced when the job ends".to_owned(),
                 candidates: Vec::new(),
             };
@@ -250,6 +253,9 @@ impl JobResultStore for ZooKeeperJobResultStore {
             dirty.broken.push(left_over);
             false
         });
+        for place in running.values() {
+            self.context.health.clear_broken(place);
+        }
         let filed: BTreeSet<_> = dirty.entries.iter().map(JobResultEntry::job_id).collect();
         for (job_id, end) in ended {
             if !filed.contains(&job_id) && !self.files.has_clean_job_result_entry(job_id).await? {

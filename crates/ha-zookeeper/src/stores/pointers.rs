@@ -1,10 +1,11 @@
 //! Reading pointers: one listing and one multi-read for many.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use ha_core::Result;
-use ha_core::health::BrokenEntry;
+use ha_core::health::{BrokenEntry, HealthMonitor};
 use ha_storage::StateKind;
 
 use crate::client::{Stat, ZkCode, ZooKeeperClient};
@@ -123,5 +124,36 @@ pub(super) fn foreign(name: &str, path: &str, expected: &str) -> BrokenEntry {
         path: path.to_owned(),
         reason: format!("the name is no {expected}: foreign, left as it is"),
         candidates: Vec::new(),
+    }
+}
+
+/// Takes back the reports of entries of `folder` that are not there any more; `present` are the paths that are.
+pub(super) fn forget_vanished<'a>(
+    health: &HealthMonitor,
+    folder: &str,
+    present: impl Iterator<Item = &'a str>,
+) {
+    let present: HashSet<_> = present.collect();
+    for path in health.snapshot().broken.keys() {
+        let inside = path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/'));
+        if inside.is_some_and(|name| !name.contains('/')) && !present.contains(path.as_str()) {
+            health.clear_broken(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_reports_of_entries_that_are_gone_are_taken_back() {
+        let health = HealthMonitor::default();
+        for path in ["/a/1", "/a/2", "/a/2/x", "/ab/1", "/file"] {
+            health.report_broken(foreign("x", path, "job id"));
+        }
+        forget_vanished(&health, "/a", ["/a/2"].into_iter());
+        let left: Vec<_> = health.snapshot().broken.into_keys().collect();
+        assert_eq!(left, ["/a/2", "/a/2/x", "/ab/1", "/file"]);
     }
 }

@@ -92,7 +92,9 @@ impl RunningJobsRegistry for ZooKeeperRunningJobsRegistry {
         let client = self.context.writer.client().await?;
         let names = pointers::names(&client, &folder).await?;
         let mut running = Vec::new();
-        for (name, path, data, _) in pointers::nodes(&client, &folder, names).await? {
+        let nodes = pointers::nodes(&client, &folder, names).await?;
+        pointers::forget_vanished(&self.context.health, &folder, nodes.iter().map(|node| &*node.1));
+        for (name, path, data, _) in nodes {
             match (JobId::from_name(&name), decode_status(&path, &data)) {
                 (Some(job_id), Ok(status)) => {
                     self.context.health.clear_broken(&path);

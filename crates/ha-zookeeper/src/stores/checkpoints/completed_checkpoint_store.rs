@@ -226,6 +226,7 @@ async fn read(context: &StoreContext, job_id: JobId) -> Result<Vec<Retained>> {
     let client = context.writer.client().await?;
     let folder = context.writer.paths().checkpoints(job_id);
     let nodes = pointers::read_all(&client, &folder, StateKind::Checkpoint).await?;
+    pointers::forget_vanished(&context.health, &folder, nodes.iter().map(|node| &*node.path));
     let retained = retained::from_nodes(context, nodes);
     for (index, one) in retained.iter().enumerate() {
         match &one.pointer {

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ha_core::backoff::Backoff;
@@ -6,6 +6,7 @@ use ha_core::ids::JobId;
 use ha_core::jobs::JobGraphListener;
 use ha_core::{ErrorKind, Result};
 use ha_storage::StateKind;
+use tokio::task::Id;
 use tokio_util::sync::CancellationToken;
 
 use super::change_log::{Change, ChangeLog, Seen, Snapshot};
@@ -23,11 +24,17 @@ pub(super) struct ChangeWatcher {
     pub log: Arc<ChangeLog>,
     pub listener: Arc<dyn JobGraphListener>,
     pub cancelled: CancellationToken,
+    /// Is told the id of the task that makes the callbacks.
+    pub task: Arc<OnceLock<Id>>,
 }
 
 impl ChangeWatcher {
     /// Runs until it is cancelled or the services are closed. A callback is never cut off.
     pub(super) async fn run(mut self) {
+        if let Some(id) = tokio::task::try_id() {
+            // It runs once.
+            let _ = self.task.set(id);
+        }
         let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
         loop {
             // Whatever changes from here on makes another round.

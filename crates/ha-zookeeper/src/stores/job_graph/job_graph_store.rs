@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
@@ -9,6 +9,7 @@ use ha_core::ids::{JobId, LeaderSessionId};
 use ha_core::jobs::{JobGraph, JobGraphListener, JobGraphStore};
 use ha_core::{Effect, Error, ErrorKind, Result};
 use ha_storage::{StateFile, StateKind};
+use tokio::task::Id;
 use uuid::Uuid;
 
 use super::change_watcher::{self, ChangeWatcher};
@@ -30,6 +31,8 @@ pub struct ZooKeeperJobGraphStore {
     context: StoreContext,
     life: Mutex<Life>,
     scope: TaskScope,
+    /// The task that tells the listener, once it runs.
+    watcher: Arc<OnceLock<Id>>,
     pointers: PointerWriter,
     deletions: Deletions,
 }
@@ -56,6 +59,7 @@ impl ZooKeeperJobGraphStore {
             },
             context,
             life: Mutex::new(Life::New),
+            watcher: Arc::default(),
             deletions: Deletions::default(),
         }
     }
@@ -155,6 +159,7 @@ impl JobGraphStore for ZooKeeperJobGraphStore {
             log: Arc::clone(&self.pointers.log),
             listener,
             cancelled: self.scope.cancellation(),
+            task: Arc::clone(&self.watcher),
         };
         self.scope.spawn("job-graph-watcher", watcher.run());
         Ok(())
@@ -162,7 +167,16 @@ impl JobGraphStore for ZooKeeperJobGraphStore {
 
     async fn stop(&self) -> Result<()> {
         *self.life.lock().unwrap_or_else(PoisonError::into_inner) = Life::Stopped;
-        self.scope.shutdown().await;
+        if self
+            .watcher
+            .get()
+            .is_some_and(|watcher| tokio::task::try_id() == Some(*watcher))
+        {
+            // Inside a callback: waiting for it would never end. None comes after it.
+            self.scope.cancellation().cancel();
+        } else {
+            self.scope.shutdown().await;
+        }
         self.pointers.holdings.release_all();
         Ok(())
     }
@@ -227,6 +241,11 @@ impl JobGraphStore for ZooKeeperJobGraphStore {
         let client = self.context.writer.client().await?;
         let folder = self.context.writer.paths().job_graphs();
         let nodes = pointers::read_all(&client, &folder, StateKind::JobGraph).await?;
+        pointers::forget_vanished(
+            &self.context.health,
+            &folder,
+            nodes.iter().map(|node| &*node.path),
+        );
         // Nodes and loads both come sorted by name, which is the order of job ids.
         let loads = nodes.into_iter().map(|node| self.load_listed(node, session));
         let loaded: Vec<_> = futures::stream::iter(loads)
