@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use tokio::sync::{oneshot, watch};
 
 use super::contender_slot::ContenderSlot;
-use super::contender_task::{address_of, in_callback};
+use super::contender_task::in_callback;
 use super::election_message::ElectionMessage;
 use super::{DefaultLeaderElectionService, LeaderContender, LeaderElectionService, LeaderInformation};
 use crate::error::{Error, Result};
@@ -38,7 +38,7 @@ impl LeaderElectionService for ComponentElection {
     async fn start(&self, contender: Arc<dyn LeaderContender>) -> Result<()> {
         let slot = ContenderSlot::new(
             self.component.clone(),
-            contender,
+            Arc::downgrade(&contender),
             self.election.messages(),
             Arc::clone(&self.information),
         );
@@ -49,6 +49,7 @@ impl LeaderElectionService for ComponentElection {
         let (reply, answer) = oneshot::channel();
         let started = match self.election.send(ElectionMessage::Start {
             slot: Arc::clone(&slot),
+            contender,
             reply,
         }) {
             Ok(()) => answer.await.unwrap_or_else(|_| Err(self.election.closed())),
@@ -92,7 +93,7 @@ impl LeaderElectionService for ComponentElection {
         }
         let address = match address {
             Some(address) => address.to_owned(),
-            None => address_of(&slot)?,
+            None => slot.address()?,
         };
         if address.len() > MAX_ADDRESS {
             return Err(too_long(&self.component));

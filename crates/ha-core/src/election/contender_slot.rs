@@ -1,11 +1,13 @@
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::{Notify, mpsc, watch};
 
 use super::election_message::ElectionMessage;
 use super::{LeaderContender, LeaderElectionDriver, LeaderGrant, LeaderInformation};
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::guarded::panicked;
 use crate::ids::{ComponentId, LeaderSessionId};
 
 /// Errors that a contender which does not return from a callback is still told of later. They are logged anyway.
@@ -18,7 +20,8 @@ const QUEUED_ERRORS: usize = 32;
 /// state, so it turns false before the contender can be revoked (I4).
 pub(super) struct ContenderSlot {
     pub(super) component: ComponentId,
-    pub(super) contender: Arc<dyn LeaderContender>,
+    /// Its task keeps the contender, until it has left: contenders usually keep their service.
+    contender: Weak<dyn LeaderContender>,
     messages: mpsc::UnboundedSender<ElectionMessage>,
     information: Arc<watch::Sender<Option<LeaderInformation>>>,
     state: Mutex<SlotState>,
@@ -60,7 +63,7 @@ pub(super) enum NextCallback {
 impl ContenderSlot {
     pub(super) fn new(
         component: ComponentId,
-        contender: Arc<dyn LeaderContender>,
+        contender: Weak<dyn LeaderContender>,
         messages: mpsc::UnboundedSender<ElectionMessage>,
         information: Arc<watch::Sender<Option<LeaderInformation>>>,
     ) -> Self {
@@ -81,6 +84,21 @@ impl ContenderSlot {
             && state.target.as_ref().is_some_and(|target| {
                 target.grant.session == session && target.driver.has_leadership(session)
             })
+    }
+
+    /// The address that the contender reports.
+    ///
+    /// # Errors
+    /// `Closed` when it has left; `Internal` when it panics.
+    pub(super) fn address(&self) -> Result<String> {
+        let contender = self.contender.upgrade();
+        let contender = contender.ok_or_else(|| Error::closed("the leader election service"));
+        contender
+            .and_then(|contender| {
+                catch_unwind(AssertUnwindSafe(|| contender.address()))
+                    .map_err(|_| panicked("address of the contender"))
+            })
+            .map_err(|error| error.at(self.component.as_str()))
     }
 
     /// Whether it stands in the election that this channel leads to.

@@ -1,14 +1,13 @@
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use super::contender_slot::{ContenderSlot, NextCallback};
-use super::{LeaderGrant, LeaderInformation};
+use super::{LeaderContender, LeaderGrant, LeaderInformation};
 use crate::environment::FatalErrorHandler;
-use crate::error::Result;
-use crate::guarded::{guarded, panicked};
+use crate::guarded::guarded;
 
 tokio::task_local! {
     /// The contender whose callback runs, so that a `stop` inside it does not wait for itself.
@@ -23,6 +22,7 @@ pub(super) fn in_callback(of: impl FnOnce(&Arc<ContenderSlot>) -> bool) -> bool 
 /// Runs the callbacks of one contender, in order. A panic ends the callback, not the election.
 pub(super) struct ContenderTask {
     pub(super) slot: Arc<ContenderSlot>,
+    pub(super) contender: Arc<dyn LeaderContender>,
     pub(super) fatal: Arc<dyn FatalErrorHandler>,
     pub(super) cancelled: CancellationToken,
 }
@@ -34,7 +34,7 @@ impl ContenderTask {
                 () = self.cancelled.cancelled() => return,
                 next = self.slot.next() => next,
             };
-            let contender = &self.slot.contender;
+            let contender = &self.contender;
             match next {
                 NextCallback::Grant(grant) => {
                     tracing::info!(component = %self.slot.component, session = %grant.session, "leadership granted");
@@ -64,7 +64,7 @@ impl ContenderTask {
     }
 
     fn announce(&self, grant: LeaderGrant) {
-        match address_of(&self.slot) {
+        match self.slot.address() {
             Ok(leader_address) => self.slot.announce(LeaderInformation {
                 leader_address,
                 leader_session_id: grant.session,
@@ -75,15 +75,12 @@ impl ContenderTask {
     }
 
     async fn call(&self, name: &'static str, callback: impl Future<Output = ()> + Send) {
-        let scoped = IN_CALLBACK.scope(Arc::clone(&self.slot), callback);
+        let span = tracing::info_span!("ha.election", component = %self.slot.component);
+        let scoped = IN_CALLBACK
+            .scope(Arc::clone(&self.slot), callback)
+            .instrument(span);
         if let Err(error) = guarded(name, scoped).await {
             self.fatal.on_fatal_error(error.at(self.slot.component.as_str()));
         }
     }
-}
-
-/// The address that the contender reports.
-pub(super) fn address_of(slot: &ContenderSlot) -> Result<String> {
-    catch_unwind(AssertUnwindSafe(|| slot.contender.address()))
-        .map_err(|_| panicked("address of the contender").at(slot.component.as_str()))
 }

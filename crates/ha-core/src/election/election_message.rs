@@ -3,7 +3,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::contender_slot::ContenderSlot;
-use super::{LeaderElectionDriver, LeaderInformation};
+use super::{LeaderContender, LeaderElectionDriver, LeaderInformation};
 use crate::error::Result;
 use crate::ids::{ComponentId, LeaderSessionId};
 
@@ -12,6 +12,7 @@ use crate::ids::{ComponentId, LeaderSessionId};
 pub(super) enum ElectionMessage {
     Start {
         slot: Arc<ContenderSlot>,
+        contender: Arc<dyn LeaderContender>,
         reply: oneshot::Sender<Result<()>>,
     },
     /// `reply` is `None` for a `stop` inside a callback of this contender.

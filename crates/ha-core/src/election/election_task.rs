@@ -13,7 +13,7 @@ use super::election_action::ElectionAction;
 use super::election_entry::ElectionEntry;
 use super::election_machine::ElectionMachine;
 use super::election_message::ElectionMessage;
-use super::{LeaderElectionDriverFactory, LeaderElectionEvent, LeaderInformation};
+use super::{LeaderContender, LeaderElectionDriverFactory, LeaderElectionEvent, LeaderInformation};
 use crate::backoff::Backoff;
 use crate::environment::{BootInstant, Environment, TaskScope};
 use crate::error::{Error, ErrorKind, Result};
@@ -139,7 +139,11 @@ impl ElectionTask {
     fn on_message(&mut self, message: ElectionMessage) {
         let now = self.now();
         let actions = match message {
-            ElectionMessage::Start { slot, reply } => return self.start(slot, reply),
+            ElectionMessage::Start {
+                slot,
+                contender,
+                reply,
+            } => return self.start(slot, contender, reply),
             ElectionMessage::Stop { slot, reply } => return self.stop(&slot, reply),
             ElectionMessage::Confirm {
                 slot,
@@ -196,7 +200,12 @@ impl ElectionTask {
         self.apply(actions);
     }
 
-    fn start(&mut self, slot: Arc<ContenderSlot>, reply: oneshot::Sender<Result<()>>) {
+    fn start(
+        &mut self,
+        slot: Arc<ContenderSlot>,
+        contender: Arc<dyn LeaderContender>,
+        reply: oneshot::Sender<Result<()>>,
+    ) {
         if self.closing.is_some() {
             let _ = reply.send(Err(Error::closed("the leader election")));
             return;
@@ -213,6 +222,7 @@ impl ElectionTask {
         };
         let task = ContenderTask {
             slot: Arc::clone(&slot),
+            contender,
             fatal: Arc::clone(&self.environment.fatal_error_handler),
             cancelled: self.tasks.cancellation(),
         };

@@ -54,10 +54,10 @@ impl DefaultLeaderRetrievalService {
 #[async_trait]
 impl LeaderRetrievalService for DefaultLeaderRetrievalService {
     async fn start(&self, listener: Arc<dyn LeaderRetrievalListener>) -> Result<()> {
-        let slot = self.lifecycle.start(ListenerSlot::new(listener))?;
+        let slot = self.lifecycle.start(ListenerSlot::new())?;
         let cancelled = self.scope.cancellation();
         let fatal = Arc::clone(&self.environment.fatal_error_handler);
-        let callbacks = Arc::clone(&slot).run(fatal, cancelled.clone());
+        let callbacks = Arc::clone(&slot).run(listener, fatal, cancelled.clone());
         self.scope.spawn("leader-listener", callbacks);
         let task = RetrievalTask {
             factory: Arc::clone(&self.factory),

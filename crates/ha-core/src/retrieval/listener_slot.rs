@@ -22,7 +22,6 @@ tokio::task_local! {
 /// The mailbox between a retrieval and the callbacks of its listener: the leader that it shall know, not a queue
 /// of calls, so that a slow listener is told the latest next.
 pub(super) struct ListenerSlot {
-    listener: Arc<dyn LeaderRetrievalListener>,
     state: Mutex<SlotState>,
     wake: Notify,
     /// Signalled when the last callback has returned.
@@ -44,9 +43,9 @@ enum NextCallback {
 }
 
 impl ListenerSlot {
-    pub(super) fn new(listener: Arc<dyn LeaderRetrievalListener>) -> Self {
+    /// Nothing to tell.
+    pub(super) fn new() -> Self {
         Self {
-            listener,
             state: Mutex::new(SlotState::default()),
             wake: Notify::new(),
             finished: CancellationToken::new(),
@@ -88,6 +87,7 @@ impl ListenerSlot {
     /// Makes the callbacks, in order, until it is stopped. A panic ends the callback, not the retrieval.
     pub(super) async fn run(
         self: Arc<Self>,
+        listener: Arc<dyn LeaderRetrievalListener>,
         fatal: Arc<dyn FatalErrorHandler>,
         cancelled: CancellationToken,
     ) {
@@ -99,13 +99,10 @@ impl ListenerSlot {
                 next = self.next() => next,
             };
             let (name, callback) = match next {
-                NextCallback::Notify(leader) => (
-                    "notify_leader of the listener",
-                    self.listener.notify_leader(leader),
-                ),
-                NextCallback::Error(error) => {
-                    ("handle_error of the listener", self.listener.handle_error(error))
+                NextCallback::Notify(leader) => {
+                    ("notify_leader of the listener", listener.notify_leader(leader))
                 }
+                NextCallback::Error(error) => ("handle_error of the listener", listener.handle_error(error)),
                 NextCallback::End => return,
             };
             let scoped = IN_CALLBACK.scope(Arc::clone(&self), callback);

@@ -212,3 +212,19 @@ async fn dropping_everything_ends_leadership() {
     drop((service, world));
     driver.calls.until_has("end_leadership".to_owned()).await;
 }
+
+#[tokio::test]
+async fn a_stopped_contender_is_let_go_although_it_keeps_its_service() {
+    let world = World::new();
+    let contender = world.dispatcher().await;
+    let service = Arc::clone(&contender.service);
+    within_bounds(service.stop()).await.unwrap();
+    let weak = Arc::downgrade(&contender);
+    drop(contender);
+    within_bounds(async {
+        while weak.strong_count() > 0 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
