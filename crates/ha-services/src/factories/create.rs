@@ -1,9 +1,12 @@
 use std::sync::Arc;
 
-use ha_core::configuration::{Configuration, HighAvailabilityMode, HighAvailabilityOptions};
+use ha_core::configuration::{
+    Configuration, HighAvailabilityMode, HighAvailabilityOptions, JobResultStoreOptions,
+};
 use ha_core::environment::Environment;
 use ha_core::error::{Error, Result};
 use ha_core::services::{AddressResolution, HighAvailabilityServices};
+use ha_storage::HaStorage;
 
 use super::{FactoryRegistry, ProcessDescription, embedded, zookeeper};
 use crate::address::{job_manager_address, resolve, rest_address};
@@ -69,6 +72,14 @@ pub async fn create_high_availability_services(
 pub(super) fn checked_mode(configuration: &Configuration) -> Result<HighAvailabilityMode> {
     for warning in HighAvailabilityOptions::validate(configuration)? {
         tracing::warn!("{warning}");
+    }
+    for option in [
+        &HighAvailabilityOptions::HA_STORAGE_PATH,
+        &JobResultStoreOptions::STORAGE_PATH,
+    ] {
+        if let Some(location) = configuration.get_optional(option)? {
+            HaStorage::check_location(&location)?;
+        }
     }
     HighAvailabilityOptions::mode(configuration)
 }

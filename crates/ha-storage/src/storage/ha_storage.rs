@@ -74,6 +74,14 @@ impl HaStorage {
         Ok(Self::build(base, cluster_id, environment))
     }
 
+    /// Checks how a storage directory is written, without touching it.
+    ///
+    /// # Errors
+    /// `Invalid`, with the feature that a scheme needs.
+    pub fn check_location(storage_dir: &str) -> Result<()> {
+        Location::parse(storage_dir).map(drop)
+    }
+
     /// A fresh storage in the memory of this process. It lives as long as the returned value.
     pub fn in_memory(cluster_id: &ClusterId, environment: &Environment) -> Arc<Self> {
         Self::on_object_store(Arc::new(InMemory::new()), "memory:///", cluster_id, environment)
