@@ -67,15 +67,12 @@ impl Installation {
         if !Path::new(DEBIAN_JAR).exists() {
             return Ok(Err(format!("there is no {DEBIAN_JAR}")));
         }
-        let version = std::fs::canonicalize(DEBIAN_JAR)
-            .ok()
-            .and_then(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
-            .unwrap_or_else(|| "zookeeper".to_owned());
+        let version = debian_version().unwrap_or_default();
         Ok(Ok(Self {
             java,
             // The jar's manifest names everything that it needs; only the logger is ours to choose.
             classpath: format!("{DEBIAN_JAR}:{DEBIAN_LOGGER}"),
-            origin: format!("Debian's {version}"),
+            origin: format!("Debian's ZooKeeper {version}"),
         }))
     }
 
@@ -98,6 +95,18 @@ impl Installation {
             .stdin(Stdio::null());
         command
     }
+}
+
+/// The version in the name of the jar with a version that stands beside the one without.
+fn debian_version() -> Option<String> {
+    let folder = Path::new(DEBIAN_JAR).parent()?;
+    std::fs::read_dir(folder).ok()?.flatten().find_map(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let version = name.strip_prefix("zookeeper-")?.strip_suffix(".jar")?;
+        version
+            .starts_with(|c: char| c.is_ascii_digit())
+            .then(|| version.to_owned())
+    })
 }
 
 fn contains_zookeeper(folder: &Path) -> bool {

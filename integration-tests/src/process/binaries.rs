@@ -30,10 +30,18 @@ pub fn target_folder() -> Result<PathBuf> {
 /// The program `name` of the package `package`, built now when it is missing or older than its sources.
 ///
 /// Cargo builds the programs of other packages only when it is asked to, and a test of one package does not ask.
+/// With `HA_TEST_PROGRAMS` set to a folder the programs there are taken as they are, and nothing is built.
 ///
 /// # Errors
 /// It cannot be built; cargo's output is in the error.
 pub fn find_or_build(package: &str, name: &str) -> Result<PathBuf> {
+    if let Some(folder) = std::env::var_os("HA_TEST_PROGRAMS") {
+        let program = Path::new(&folder).join(name);
+        if !program.is_file() {
+            bail!("HA_TEST_PROGRAMS: there is no {}", program.display());
+        }
+        return Ok(program);
+    }
     let folder = profile_folder()?;
     let program = folder.join(name);
     if is_fresh(&program) {
