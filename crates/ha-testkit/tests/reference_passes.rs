@@ -18,7 +18,23 @@ mod memory {
     contract_tests!(blob_store, reference::blob_stores(Fault::None));
     contract_tests!(checkpoint_id_counter, reference::checkpoints(Fault::None));
     contract_tests!(completed_checkpoint_store, reference::checkpoints(Fault::None));
+    contract_tests!(high_availability_services, reference::services(Fault::None));
     contract_tests!(job_graph_store, reference::job_graph_stores(Fault::None));
     contract_tests!(job_result_store, reference::job_result_stores(Fault::None));
+    contract_tests!(
+        leader_election,
+        reference::services(Fault::None),
+        unsupported: {
+            another_process_takes_over_after_a_crash: "all processes are in one: none ends without its stop",
+            foreign_information_is_corrected: "in memory nobody but the leader can write it",
+        }
+    );
+    contract_tests!(
+        leader_retrieval,
+        reference::services(Fault::None),
+        unsupported: {
+            unreadable_leader_is_an_error: "in memory nobody but the leader can write it",
+        }
+    );
     contract_tests!(running_jobs_registry, reference::registries(Fault::None));
 }

@@ -92,3 +92,36 @@ caught! { blob_store, blob_stores:
     MissingIsAnError => missing_is_false,
     DeleteAllOfEveryJob => delete_all_is_scoped_to_the_job,
 }
+
+caught! { leader_election, services:
+    NotRevoked => single_contender_is_granted_once,
+    RevokedLate => revoke_comes_before_the_next_grant,
+    GrantedTwice => single_contender_is_granted_once,
+    StoppedContenderWoken => stopped_standby_is_never_woken,
+    StaleConfirmAccepted => stale_confirm_is_ignored,
+    LeadsWhileRevoked => leadership_ends_before_revoke,
+    PublishedWithoutConfirmation => nothing_is_published_before_confirmation,
+    TermRepeats => leader_may_stand_again,
+    StopWaitsForItsCallback => stop_inside_grant_does_not_deadlock,
+}
+
+caught! { leader_retrieval, services:
+    NotificationRepeated => the_same_is_not_told_twice,
+    LeaderKeptAfterLoss => loss_of_the_leader_is_none,
+    ToldAfterStop => nothing_is_told_after_stop,
+    FirstLeaderNotTold => late_listener_is_told_the_leader,
+    ToldOneLate => changed_address_is_told,
+}
+
+caught! { high_availability_services, services:
+    NeighbourCleaned => cleanup_of_all_keeps_the_neighbour,
+    CloseDeletes => close_keeps_data,
+    EndedJobRecovered => ended_job_is_not_recovered,
+    CleanupWithoutEnd => cleanup_of_a_job_without_an_end_is_invalid,
+    CleanupForgetsBlobs => cleanup_of_a_job_leaves_its_result_and_the_other_jobs,
+    CleanupKeepsData => cleanup_of_all_removes_all,
+    CleanupBesideTheLeader => cleanup_of_all_is_refused_beside_a_contender,
+    ClosedServicesServe => closed_services_refuse,
+    CloseKeepsLeading => close_gives_up_leadership,
+    StandbyWrites => standby_cannot_write,
+}

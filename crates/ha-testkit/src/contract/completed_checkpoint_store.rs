@@ -85,6 +85,7 @@ pub async fn newest_are_retained<F: Fixture<Subject = Subject>>(fixture: F) {
     assert_eq!(numbers(&store).await, [2, 3, 4]);
     add(&store, job(1), 5..=9).await;
     assert_eq!(numbers(&store).await, [7, 8, 9]);
+    drop(store);
     // What was subsumed stays away.
     let store = store_of(&fixture.reopen_after_crash(factory).await, job(1), 3).await;
     assert_eq!(numbers(&store).await, [7, 8, 9]);
@@ -150,6 +151,7 @@ pub async fn ids_must_increase<F: Fixture<Subject = Subject>>(fixture: F) {
     }
     let expected = [2, 4].map(|number| checkpoint(job(1), number));
     assert_eq!(store.all().await.unwrap(), expected);
+    drop(store);
     let store = store_of(&fixture.reopen_after_crash(factory).await, job(1), 3).await;
     assert_eq!(store.all().await.unwrap(), expected);
 }
@@ -175,6 +177,7 @@ pub async fn jobs_are_independent<F: Fixture<Subject = Subject>>(fixture: F) {
     add(&other, job(2), 3..=4).await;
     one.shutdown(JobStatus::Finished).await.unwrap();
     assert_eq!(numbers(&other).await, [3, 4]);
+    drop((one, other));
     let factory = fixture.reopen_after_crash(factory).await;
     assert_eq!(numbers(&store_of(&factory, job(2), 2).await).await, [3, 4]);
 }
@@ -255,6 +258,7 @@ pub async fn payload_sizes_do_not_matter<F: Fixture<Subject = Subject>>(fixture:
         .collect();
     store.add_and_subsume(empty.clone()).await.unwrap();
     store.add_and_subsume(large.clone()).await.unwrap();
+    drop(store);
     let store = store_of(&fixture.reopen_after_crash(factory).await, job(1), 3).await;
     // Not `assert_eq`: a failure would print megabytes.
     assert!(store.all().await.unwrap() == [empty, large]);

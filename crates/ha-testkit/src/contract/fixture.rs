@@ -10,7 +10,8 @@ pub trait Fixture: Send + Sync + 'static {
     /// Opens the data. A second call acts as a second process on the same data.
     async fn open(&self) -> Self::Subject;
 
-    /// Ends the process of `subject` without any of its orderly ends, and opens the data anew.
+    /// Ends the process of `subject` without any of its orderly ends, and opens the data anew. The case holds
+    /// nothing any more that it made of the subject: what a process holds ends with it.
     async fn reopen_after_crash(&self, subject: Self::Subject) -> Self::Subject {
         drop(subject);
         self.open().await

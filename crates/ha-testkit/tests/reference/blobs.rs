@@ -8,12 +8,12 @@ use ha_core::ids::{BlobKey, JobId};
 use ha_core::{Error, ErrorKind, Result};
 use sha2::{Digest as _, Sha256};
 
+use super::Fault;
 use super::disk::{corrupt, refused};
-use super::{Disk, Fault};
+use super::process::Process;
 
 pub(super) struct Blobs {
-    pub(super) disk: Arc<Disk>,
-    pub(super) fault: Fault,
+    pub(super) process: Arc<Process>,
 }
 
 fn read(local_file: &Path) -> Result<Vec<u8>> {
@@ -32,14 +32,14 @@ impl BlobStore for Blobs {
 
     async fn put(&self, local_file: &Path, job_id: JobId, key: &BlobKey) -> Result<bool> {
         let content = read(local_file)?;
-        if hash(&content) != *key.sha256() && self.fault != Fault::WrongContentAccepted {
+        if hash(&content) != *key.sha256() && self.process.fault != Fault::WrongContentAccepted {
             return Err(refused(ErrorKind::Invalid, "not the key's content"));
         }
         let insert = |content: Vec<u8>| {
-            let mut disk = self.disk.lock();
+            let mut disk = self.process.disk.lock();
             disk.blobs.entry(job_id).or_default().insert(*key, content);
         };
-        if self.fault == Fault::HalfWrittenVisible {
+        if self.process.fault == Fault::HalfWrittenVisible {
             insert(content[..content.len() / 2].to_vec());
             for _ in 0..100 {
                 tokio::task::yield_now().await;
@@ -51,19 +51,20 @@ impl BlobStore for Blobs {
 
     async fn get(&self, job_id: JobId, key: &BlobKey, local_file: &Path) -> Result<bool> {
         let stored = self
+            .process
             .disk
             .lock()
             .blobs
             .get(&job_id)
             .and_then(|blobs| blobs.get(key).cloned());
         let Some(content) = stored else {
-            if self.fault == Fault::MissingIsAnError {
+            if self.process.fault == Fault::MissingIsAnError {
                 return Err(refused(ErrorKind::NotFound, "no such blob"));
             }
             return Ok(false);
         };
         let verifies = !matches!(
-            self.fault,
+            self.process.fault,
             Fault::ChangedContentServed | Fault::HalfWrittenVisible
         );
         if verifies && hash(&content) != *key.sha256() {
@@ -74,22 +75,22 @@ impl BlobStore for Blobs {
     }
 
     async fn delete(&self, job_id: JobId, key: &BlobKey) -> Result<bool> {
-        let mut disk = self.disk.lock();
+        let mut disk = self.process.disk.lock();
         let blobs = disk.blobs.get_mut(&job_id);
         Ok(blobs.is_some_and(|blobs| blobs.remove(key).is_some()))
     }
 
     async fn delete_all(&self, job_id: JobId) -> Result<bool> {
-        let mut disk = self.disk.lock();
+        let mut disk = self.process.disk.lock();
         let deleted = disk.blobs.remove(&job_id).is_some_and(|blobs| !blobs.is_empty());
-        if self.fault == Fault::DeleteAllOfEveryJob {
+        if self.process.fault == Fault::DeleteAllOfEveryJob {
             disk.blobs.clear();
         }
         Ok(deleted)
     }
 
     async fn keys(&self, job_id: JobId) -> Result<Vec<BlobKey>> {
-        let disk = self.disk.lock();
+        let disk = self.process.disk.lock();
         Ok(disk
             .blobs
             .get(&job_id)
@@ -97,7 +98,7 @@ impl BlobStore for Blobs {
     }
 
     async fn close_and_cleanup_all_data(&self) -> Result<()> {
-        self.disk.lock().blobs.clear();
+        self.process.disk.lock().blobs.clear();
         Ok(())
     }
 }

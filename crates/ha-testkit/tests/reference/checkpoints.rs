@@ -9,12 +9,12 @@ use ha_core::ids::{CheckpointId, JobId};
 use ha_core::jobs::JobStatus;
 use ha_core::{ErrorKind, Result};
 
+use super::Fault;
 use super::disk::{corrupt, refused};
-use super::{Disk, Fault};
+use super::process::Process;
 
 pub(super) struct Factory {
-    pub(super) disk: Arc<Disk>,
-    pub(super) fault: Fault,
+    pub(super) process: Arc<Process>,
 }
 
 #[async_trait]
@@ -28,8 +28,7 @@ impl CheckpointRecoveryFactory for Factory {
             return Err(refused(ErrorKind::Invalid, "at least one is retained"));
         }
         let store = Store {
-            disk: Arc::clone(&self.disk),
-            fault: self.fault,
+            process: Arc::clone(&self.process),
             job: job_id,
             max_retained,
             closed: AtomicBool::new(false),
@@ -40,8 +39,7 @@ impl CheckpointRecoveryFactory for Factory {
 
     async fn create_checkpoint_id_counter(&self, job_id: JobId) -> Result<Arc<dyn CheckpointIdCounter>> {
         Ok(Arc::new(Counter {
-            disk: Arc::clone(&self.disk),
-            fault: self.fault,
+            process: Arc::clone(&self.process),
             job: job_id,
             in_memory: Mutex::new(None),
             started: AtomicBool::new(false),
@@ -50,8 +48,7 @@ impl CheckpointRecoveryFactory for Factory {
 }
 
 struct Store {
-    disk: Arc<Disk>,
-    fault: Fault,
+    process: Arc<Process>,
     job: JobId,
     max_retained: usize,
     closed: AtomicBool,
@@ -60,20 +57,20 @@ struct Store {
 impl Store {
     /// Oldest first.
     fn ids(&self) -> Vec<CheckpointId> {
-        let content = self.disk.lock();
+        let content = self.process.disk.lock();
         let keys = content.checkpoints.keys();
         let mut ids: Vec<_> = keys
             .filter(|(job, _)| *job == self.job)
             .map(|(_, id)| *id)
             .collect();
-        if self.fault == Fault::OrderOfDigits {
+        if self.process.fault == Fault::OrderOfDigits {
             ids.sort_by_key(ToString::to_string);
         }
         ids
     }
 
     fn read(&self, id: CheckpointId) -> Result<CompletedCheckpoint> {
-        let content = self.disk.lock();
+        let content = self.process.disk.lock();
         let stored = content.checkpoints.get(&(self.job, id));
         stored
             .cloned()
@@ -85,6 +82,7 @@ impl Store {
 #[async_trait]
 impl CompletedCheckpointStore for Store {
     async fn add_and_subsume(&self, checkpoint: CompletedCheckpoint) -> Result<()> {
+        self.process.check_write()?;
         if self.closed.load(Ordering::SeqCst) {
             return Err(refused(ErrorKind::Closed, "shut down"));
         }
@@ -93,28 +91,28 @@ impl CompletedCheckpointStore for Store {
             return Err(refused(ErrorKind::Invalid, "another job's"));
         }
         let newest = self.ids().last().copied();
-        if newest.is_some_and(|newest| id <= newest) && self.fault != Fault::OldCheckpointAccepted {
+        if newest.is_some_and(|newest| id <= newest) && self.process.fault != Fault::OldCheckpointAccepted {
             return Err(refused(ErrorKind::Invalid, "not above the newest"));
         }
         let key = (self.job, id);
-        self.disk.lock().checkpoints.insert(key, Some(checkpoint));
+        self.process.disk.lock().checkpoints.insert(key, Some(checkpoint));
         let mut ids = self.ids();
-        if self.fault == Fault::RetentionForgotten {
+        if self.process.fault == Fault::RetentionForgotten {
             ids.clear();
         }
-        if self.fault == Fault::NewestSubsumed && ids.len() > self.max_retained {
+        if self.process.fault == Fault::NewestSubsumed && ids.len() > self.max_retained {
             ids.rotate_right(1);
         }
         while ids.len() > self.max_retained {
             let subsumed = (self.job, ids.remove(0));
-            self.disk.lock().checkpoints.remove(&subsumed);
+            self.process.disk.lock().checkpoints.remove(&subsumed);
         }
         Ok(())
     }
 
     async fn latest(&self) -> Result<Option<CompletedCheckpoint>> {
         let ids = self.ids();
-        if self.fault == Fault::OlderUsedSilently {
+        if self.process.fault == Fault::OlderUsedSilently {
             return Ok(ids.into_iter().rev().find_map(|id| self.read(id).ok()));
         }
         ids.last().map(|id| self.read(*id)).transpose()
@@ -140,9 +138,10 @@ impl CompletedCheckpointStore for Store {
     async fn shutdown(&self, status: JobStatus) -> Result<()> {
         self.closed.store(true, Ordering::SeqCst);
         let deletes = status.is_globally_terminal()
-            || (status == JobStatus::Suspended && self.fault == Fault::SuspendedJobDeleted);
+            || (status == JobStatus::Suspended && self.process.fault == Fault::SuspendedJobDeleted);
         if deletes {
-            self.disk
+            self.process
+                .disk
                 .lock()
                 .checkpoints
                 .retain(|(job, _), _| *job != self.job);
@@ -152,8 +151,7 @@ impl CompletedCheckpointStore for Store {
 }
 
 struct Counter {
-    disk: Arc<Disk>,
-    fault: Fault,
+    process: Arc<Process>,
     job: JobId,
     /// Only with a fault: a count that the disk does not know.
     in_memory: Mutex<Option<u64>>,
@@ -165,13 +163,13 @@ impl Counter {
         if !self.started.load(Ordering::SeqCst) {
             return Err(refused(ErrorKind::Invalid, "not started"));
         }
-        if self.fault == Fault::CounterInMemory {
+        if self.process.fault == Fault::CounterInMemory {
             let mut count = self.in_memory.lock().unwrap();
             let present = count.unwrap_or(1);
             *count = Some(decide(present));
             return Ok(present);
         }
-        let mut content = self.disk.lock();
+        let mut content = self.process.disk.lock();
         let stored = content.counters.entry(self.job).or_insert(Some(1));
         let present = stored.ok_or_else(|| corrupt("counters", self.job))?;
         *stored = Some(decide(present));
@@ -182,16 +180,16 @@ impl Counter {
 #[async_trait]
 impl CheckpointIdCounter for Counter {
     async fn start(&self) -> Result<()> {
-        let mut content = self.disk.lock();
+        let mut content = self.process.disk.lock();
         let newest = content
             .checkpoints
             .keys()
-            .filter(|(job, _)| *job == self.job && self.fault != Fault::CounterIgnoresCheckpoints)
+            .filter(|(job, _)| *job == self.job && self.process.fault != Fault::CounterIgnoresCheckpoints)
             .map(|(_, id)| id.get())
             .max()
             .unwrap_or(0);
         let stored = match content.counters.get(&self.job) {
-            Some(None) if self.fault != Fault::BrokenCounterIsOne => {
+            Some(None) if self.process.fault != Fault::BrokenCounterIsOne => {
                 return Err(corrupt("counters", self.job));
             }
             stored => stored.copied().flatten().unwrap_or(1),
@@ -202,7 +200,8 @@ impl CheckpointIdCounter for Counter {
     }
 
     async fn get_and_increment(&self) -> Result<CheckpointId> {
-        if self.fault == Fault::CounterReadsThenWrites {
+        self.process.check_write()?;
+        if self.process.fault == Fault::CounterReadsThenWrites {
             let read = self.move_to(|present| present)?;
             tokio::task::yield_now().await;
             self.move_to(|_| read + 1)?;
@@ -216,14 +215,15 @@ impl CheckpointIdCounter for Counter {
     }
 
     async fn set_count(&self, next: CheckpointId) -> Result<()> {
-        let back = self.fault == Fault::CounterSetBack;
+        self.process.check_write()?;
+        let back = self.process.fault == Fault::CounterSetBack;
         self.move_to(|present| if back { next.get() } else { present.max(next.get()) })?;
         Ok(())
     }
 
     async fn shutdown(&self, status: JobStatus) -> Result<()> {
         if status.is_globally_terminal() {
-            self.disk.lock().counters.remove(&self.job);
+            self.process.disk.lock().counters.remove(&self.job);
         }
         Ok(())
     }

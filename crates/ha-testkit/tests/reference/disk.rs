@@ -1,10 +1,13 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use ha_core::checkpoints::CompletedCheckpoint;
+use ha_core::environment::Environment;
 use ha_core::ids::{BlobKey, CheckpointId, JobId};
 use ha_core::jobs::{JobGraph, JobGraphListener, JobResultEntry, JobSchedulingStatus};
+use ha_core::services::HighAvailabilityServices;
 use ha_core::{Error, ErrorKind};
+use ha_embedded::EmbeddedHaServices;
 use ha_testkit::contract::Entry;
 
 use super::Fault;
@@ -12,6 +15,8 @@ use super::Fault;
 /// What outlives a process. `None` in place of a value is something unreadable.
 pub(crate) struct Disk {
     content: Mutex<Content>,
+    /// Who leads: all processes of a cluster share it.
+    elections: OnceLock<Arc<dyn HighAvailabilityServices>>,
     neighbour: OnceLock<Weak<Disk>>,
 }
 
@@ -24,6 +29,8 @@ pub(crate) struct Content {
     pub(super) registry: BTreeMap<JobId, Option<JobSchedulingStatus>>,
     pub(super) blobs: BTreeMap<JobId, BTreeMap<BlobKey, Vec<u8>>>,
     pub(super) listeners: BTreeMap<u64, Arc<dyn JobGraphListener>>,
+    /// The processes that stand in an election.
+    pub(super) contenders: BTreeSet<u64>,
     last_number: u64,
 }
 
@@ -39,6 +46,7 @@ impl Disk {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
             content: Mutex::default(),
+            elections: OnceLock::new(),
             neighbour: OnceLock::new(),
         })
     }
@@ -50,16 +58,25 @@ impl Disk {
         neighbour
     }
 
+    /// Who leads. Made when it is first asked for, inside the runtime of the case.
+    pub(super) fn elections(&self) -> &Arc<dyn HighAvailabilityServices> {
+        self.elections
+            .get_or_init(|| EmbeddedHaServices::new(Environment::system()).unwrap())
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, Content> {
         self.content.lock().unwrap()
     }
 
     pub(super) fn wipe(&self, fault: Fault) {
-        let listeners = std::mem::take(&mut self.lock().listeners);
-        *self.lock() = Content {
-            listeners,
+        let mut content = self.lock();
+        *content = Content {
+            listeners: std::mem::take(&mut content.listeners),
+            contenders: std::mem::take(&mut content.contenders),
+            last_number: content.last_number,
             ..Content::default()
         };
+        drop(content);
         if fault == Fault::NeighbourCleaned
             && let Some(neighbour) = self.neighbour.get().and_then(Weak::upgrade)
         {
@@ -91,6 +108,7 @@ impl Disk {
             Entry::Counter(job) => *content.counters.get_mut(&job).unwrap() = None,
             Entry::JobResult(job) => content.results.get_mut(&job).unwrap().0 = None,
             Entry::SchedulingStatus(job) => *content.registry.get_mut(&job).unwrap() = None,
+            Entry::LeaderInformation(_) => panic!("nobody but the leader can write it"),
             Entry::Blob(job, key) => {
                 let blobs = content.blobs.get_mut(&job).unwrap();
                 blobs.get_mut(&key).unwrap().push(b'!');

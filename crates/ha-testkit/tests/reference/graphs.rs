@@ -7,8 +7,9 @@ use ha_core::ids::JobId;
 use ha_core::jobs::{JobGraph, JobGraphListener, JobGraphStore};
 use ha_core::{ErrorKind, Result};
 
+use super::Fault;
 use super::disk::{corrupt, refused};
-use super::{Disk, Fault};
+use super::process::Process;
 
 enum Phase {
     New,
@@ -18,18 +19,16 @@ enum Phase {
 }
 
 pub(super) struct Graphs {
-    disk: Arc<Disk>,
-    fault: Fault,
+    process: Arc<Process>,
     name: u64,
     phase: Mutex<Phase>,
 }
 
 impl Graphs {
-    pub(super) fn new(disk: Arc<Disk>, fault: Fault) -> Self {
-        let name = disk.lock().number();
+    pub(super) fn new(process: Arc<Process>) -> Self {
+        let name = process.disk.lock().number();
         Self {
-            disk,
-            fault,
+            process,
             name,
             phase: Mutex::new(Phase::New),
         }
@@ -45,8 +44,8 @@ impl Graphs {
 
     /// Who must be told of a change of this process.
     fn others(&self) -> Vec<Arc<dyn JobGraphListener>> {
-        let content = self.disk.lock();
-        let told = |name: &u64| *name != self.name || self.fault == Fault::OwnChangesReported;
+        let content = self.process.disk.lock();
+        let told = |name: &u64| *name != self.name || self.process.fault == Fault::OwnChangesReported;
         content
             .listeners
             .iter()
@@ -64,14 +63,14 @@ impl JobGraphStore for Graphs {
             return Err(refused(ErrorKind::Invalid, "started before"));
         }
         *phase = Phase::Started(BTreeMap::new());
-        self.disk.lock().listeners.insert(self.name, listener);
+        self.process.disk.lock().listeners.insert(self.name, listener);
         Ok(())
     }
 
     async fn stop(&self) -> Result<()> {
         *self.phase.lock().unwrap() = Phase::Stopped;
-        if self.fault != Fault::StoppedListenerTold {
-            self.disk.lock().listeners.remove(&self.name);
+        if self.process.fault != Fault::StoppedListenerTold {
+            self.process.disk.lock().listeners.remove(&self.name);
         }
         Ok(())
     }
@@ -79,7 +78,8 @@ impl JobGraphStore for Graphs {
     async fn put_job_graph(&self, job_graph: &JobGraph) -> Result<()> {
         let job = job_graph.job_id;
         let replaced = self.with_known(|known| {
-            let mut content = self.disk.lock();
+            self.process.check_write()?;
+            let mut content = self.process.disk.lock();
             if content.results.contains_key(&job) {
                 return Err(refused(ErrorKind::Conflict, "the job has ended"));
             }
@@ -88,7 +88,7 @@ impl JobGraphStore for Graphs {
                 (Some(present), Some(known)) if present != *known => {
                     return Err(refused(ErrorKind::Conflict, "changed since"));
                 }
-                (Some(_), None) if self.fault != Fault::ForeignGraphReplaced => {
+                (Some(_), None) if self.process.fault != Fault::ForeignGraphReplaced => {
                     return Err(refused(ErrorKind::AlreadyExists, "another's"));
                 }
                 _ => {}
@@ -98,7 +98,7 @@ impl JobGraphStore for Graphs {
             content.graphs.insert(job, (version, Some(job_graph.clone())));
             Ok(present.is_some())
         })?;
-        if replaced && self.fault == Fault::ReplacementUnreported {
+        if replaced && self.process.fault == Fault::ReplacementUnreported {
             return Ok(());
         }
         for other in self.others() {
@@ -109,8 +109,8 @@ impl JobGraphStore for Graphs {
 
     async fn recover_job_graph(&self, job_id: JobId) -> Result<Option<JobGraph>> {
         self.with_known(|known| {
-            let mut content = self.disk.lock();
-            if content.results.contains_key(&job_id) && self.fault != Fault::EndedJobRecovered {
+            let mut content = self.process.disk.lock();
+            if content.results.contains_key(&job_id) && self.process.fault != Fault::EndedJobRecovered {
                 return Ok(None);
             }
             match content.graphs.get(&job_id).cloned() {
@@ -119,8 +119,8 @@ impl JobGraphStore for Graphs {
                     known.insert(job_id, version);
                     Ok(Some(graph))
                 }
-                Some((_, None)) if self.fault == Fault::BrokenGraphIsNone => Ok(None),
-                Some((_, None)) if self.fault == Fault::BrokenGraphIsDeleted => {
+                Some((_, None)) if self.process.fault == Fault::BrokenGraphIsNone => Ok(None),
+                Some((_, None)) if self.process.fault == Fault::BrokenGraphIsDeleted => {
                     content.graphs.remove(&job_id);
                     Err(corrupt("graphs", job_id))
                 }
@@ -135,7 +135,7 @@ impl JobGraphStore for Graphs {
         for job in self.job_ids().await? {
             match self.recover_job_graph(job).await {
                 Ok(graph) => recovered.entries.extend(graph),
-                Err(error) if self.fault == Fault::BrokenGraphHidesOthers => return Err(error),
+                Err(error) if self.process.fault == Fault::BrokenGraphHidesOthers => return Err(error),
                 Err(error) => {
                     let path = format!("graphs/{job}");
                     recovered
@@ -149,12 +149,13 @@ impl JobGraphStore for Graphs {
 
     async fn remove_job_graph(&self, job_id: JobId) -> Result<()> {
         let removed = self.with_known(|known| {
-            let mut content = self.disk.lock();
+            self.process.check_write()?;
+            let mut content = self.process.disk.lock();
             let foreign = known.remove(&job_id).is_none();
             if !content.graphs.contains_key(&job_id) {
                 return Ok(false);
             }
-            if foreign && self.fault != Fault::ForeignGraphRemoved {
+            if foreign && self.process.fault != Fault::ForeignGraphRemoved {
                 return Err(refused(ErrorKind::Conflict, "another's"));
             }
             content.graphs.remove(&job_id);
@@ -176,6 +177,6 @@ impl JobGraphStore for Graphs {
     }
 
     async fn job_ids(&self) -> Result<Vec<JobId>> {
-        Ok(self.disk.lock().graphs.keys().copied().collect())
+        Ok(self.process.disk.lock().graphs.keys().copied().collect())
     }
 }

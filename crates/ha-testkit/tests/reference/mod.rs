@@ -3,9 +3,13 @@
 mod blobs;
 mod checkpoints;
 mod disk;
+mod elections;
 mod graphs;
+mod process;
 mod registry;
 mod results;
+mod retrievals;
+mod services;
 
 use std::sync::Arc;
 
@@ -13,9 +17,11 @@ use async_trait::async_trait;
 use ha_core::blobs::BlobStore;
 use ha_core::checkpoints::CheckpointRecoveryFactory;
 use ha_core::jobs::{JobGraphStore, JobResultStore, RunningJobsRegistry};
+use ha_core::services::HighAvailabilityServices;
 use ha_testkit::contract::{Entry, Fixture};
 
-pub(crate) use disk::Disk;
+use disk::Disk;
+use process::Process;
 
 /// What is wrong with an implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +78,7 @@ pub(crate) enum Fault {
 
     // Elections.
     NotRevoked,
+    RevokedLate,
     StoppedContenderWoken,
     StaleConfirmAccepted,
     GrantedTwice,
@@ -84,8 +91,8 @@ pub(crate) enum Fault {
     NotificationRepeated,
     LeaderKeptAfterLoss,
     ToldAfterStop,
-    LateListenerNotTold,
-    LatestLost,
+    FirstLeaderNotTold,
+    ToldOneLate,
 
     // Services.
     NeighbourCleaned,
@@ -93,6 +100,8 @@ pub(crate) enum Fault {
     EndedJobRecovered,
     CleanupWithoutEnd,
     CleanupForgetsBlobs,
+    CleanupKeepsData,
+    CleanupBesideTheLeader,
     ClosedServicesServe,
     CloseKeepsLeading,
     StandbyWrites,
@@ -103,11 +112,11 @@ pub(crate) struct Reference<S: ?Sized> {
     fault: Fault,
     disk: Arc<Disk>,
     neighbour: Arc<Disk>,
-    make: fn(Arc<Disk>, Fault) -> Arc<S>,
+    make: fn(Arc<Process>) -> Arc<S>,
 }
 
 impl<S: ?Sized> Reference<S> {
-    fn with(fault: Fault, make: fn(Arc<Disk>, Fault) -> Arc<S>) -> Self {
+    fn with(fault: Fault, make: fn(Arc<Process>) -> Arc<S>) -> Self {
         let disk = Disk::new();
         Self {
             fault,
@@ -119,25 +128,27 @@ impl<S: ?Sized> Reference<S> {
 }
 
 pub(crate) fn job_graph_stores(fault: Fault) -> Reference<dyn JobGraphStore> {
-    Reference::with(fault, |disk, fault| Arc::new(graphs::Graphs::new(disk, fault)))
+    Reference::with(fault, |process| Arc::new(graphs::Graphs::new(process)))
 }
 
 pub(crate) fn checkpoints(fault: Fault) -> Reference<dyn CheckpointRecoveryFactory> {
-    Reference::with(fault, |disk, fault| {
-        Arc::new(checkpoints::Factory { disk, fault })
-    })
+    Reference::with(fault, |process| Arc::new(checkpoints::Factory { process }))
 }
 
 pub(crate) fn job_result_stores(fault: Fault) -> Reference<dyn JobResultStore> {
-    Reference::with(fault, |disk, fault| Arc::new(results::Results { disk, fault }))
+    Reference::with(fault, |process| Arc::new(results::Results { process }))
 }
 
 pub(crate) fn registries(fault: Fault) -> Reference<dyn RunningJobsRegistry> {
-    Reference::with(fault, |disk, fault| Arc::new(registry::Registry { disk, fault }))
+    Reference::with(fault, |process| Arc::new(registry::Registry { process }))
 }
 
 pub(crate) fn blob_stores(fault: Fault) -> Reference<dyn BlobStore> {
-    Reference::with(fault, |disk, fault| Arc::new(blobs::Blobs { disk, fault }))
+    Reference::with(fault, |process| Arc::new(blobs::Blobs { process }))
+}
+
+pub(crate) fn services(fault: Fault) -> Reference<dyn HighAvailabilityServices> {
+    Reference::with(fault, |process| Arc::new(services::Services { process }))
 }
 
 #[async_trait]
@@ -145,7 +156,7 @@ impl<S: Send + Sync + ?Sized + 'static> Fixture for Reference<S> {
     type Subject = Arc<S>;
 
     async fn open(&self) -> Arc<S> {
-        (self.make)(Arc::clone(&self.disk), self.fault)
+        (self.make)(Process::new(Arc::clone(&self.disk), self.fault))
     }
 
     async fn reopen_after_crash(&self, subject: Arc<S>) -> Arc<S> {
@@ -155,7 +166,7 @@ impl<S: Send + Sync + ?Sized + 'static> Fixture for Reference<S> {
     }
 
     async fn open_neighbour(&self) -> Arc<S> {
-        (self.make)(Arc::clone(&self.neighbour), self.fault)
+        (self.make)(Process::new(Arc::clone(&self.neighbour), self.fault))
     }
 
     async fn break_entry(&self, entry: Entry) {

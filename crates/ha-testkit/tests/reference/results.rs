@@ -6,17 +6,18 @@ use ha_core::ids::JobId;
 use ha_core::jobs::{JobResultEntry, JobResultStore};
 use ha_core::{ErrorKind, Result};
 
+use super::Fault;
 use super::disk::{corrupt, refused};
-use super::{Disk, Fault};
+use super::process::Process;
 
 pub(super) struct Results {
-    pub(super) disk: Arc<Disk>,
-    pub(super) fault: Fault,
+    pub(super) process: Arc<Process>,
 }
 
 impl Results {
     fn is(&self, job: JobId, dirty: bool) -> bool {
-        self.disk
+        self.process
+            .disk
             .lock()
             .results
             .get(&job)
@@ -26,6 +27,7 @@ impl Results {
     fn list(&self, dirty: bool) -> Result<Recovered<JobResultEntry>> {
         let mut recovered = Recovered::default();
         for (job, (entry, _)) in self
+            .process
             .disk
             .lock()
             .results
@@ -34,7 +36,7 @@ impl Results {
         {
             match entry {
                 Some(entry) => recovered.entries.push(entry.clone()),
-                None if self.fault == Fault::TornResultHidesOthers => {
+                None if self.process.fault == Fault::TornResultHidesOthers => {
                     return Err(corrupt("results", *job));
                 }
                 None => {
@@ -53,13 +55,14 @@ impl Results {
 #[async_trait]
 impl JobResultStore for Results {
     async fn create_dirty_result(&self, entry: &JobResultEntry) -> Result<()> {
+        self.process.check_write()?;
         let job = entry.job_id();
-        let mut content = self.disk.lock();
+        let mut content = self.process.disk.lock();
         let accepted = match content.results.get(&job) {
             None => true,
-            Some((None, _)) => self.fault == Fault::TornResultForgotten,
-            Some((_, true)) => self.fault == Fault::SecondEndOverwrites,
-            Some((_, false)) => self.fault == Fault::DirtyAfterClean,
+            Some((None, _)) => self.process.fault == Fault::TornResultForgotten,
+            Some((_, true)) => self.process.fault == Fault::SecondEndOverwrites,
+            Some((_, false)) => self.process.fault == Fault::DirtyAfterClean,
         };
         if !accepted {
             return Err(refused(ErrorKind::AlreadyExists, "the job has ended"));
@@ -69,22 +72,23 @@ impl JobResultStore for Results {
     }
 
     async fn mark_result_as_clean(&self, job_id: JobId) -> Result<()> {
-        let mut content = self.disk.lock();
+        self.process.check_write()?;
+        let mut content = self.process.disk.lock();
         match content.results.get_mut(&job_id) {
             Some((_, dirty)) => {
                 *dirty = false;
-                if self.fault == Fault::CleanForgotten {
+                if self.process.fault == Fault::CleanForgotten {
                     content.results.remove(&job_id);
                 }
                 Ok(())
             }
-            None if self.fault == Fault::CleanOfUnknown => Ok(()),
+            None if self.process.fault == Fault::CleanOfUnknown => Ok(()),
             None => Err(refused(ErrorKind::NotFound, "nothing is recorded")),
         }
     }
 
     async fn has_job_result_entry(&self, job_id: JobId) -> Result<bool> {
-        Ok(self.disk.lock().results.contains_key(&job_id))
+        Ok(self.process.disk.lock().results.contains_key(&job_id))
     }
 
     async fn has_dirty_job_result_entry(&self, job_id: JobId) -> Result<bool> {
@@ -96,7 +100,7 @@ impl JobResultStore for Results {
     }
 
     async fn job_result_entry(&self, job_id: JobId) -> Result<Option<JobResultEntry>> {
-        match self.disk.lock().results.get(&job_id) {
+        match self.process.disk.lock().results.get(&job_id) {
             None => Ok(None),
             Some((Some(entry), _)) => Ok(Some(entry.clone())),
             Some((None, _)) => Err(corrupt("results", job_id)),
