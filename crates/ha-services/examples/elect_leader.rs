@@ -8,30 +8,20 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "an example talks")]
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::Arc;
 
 use ha_services::configuration::ConfigurationLoader;
 use ha_services::ids::{ComponentId, LeaderSessionId};
 use ha_services::{
-    Environment, Error, LeaderContender, LeaderElectionService, Result, async_trait,
-    create_available_or_embedded_services,
+    Environment, Error, LeaderContender, Result, async_trait, create_available_or_embedded_services,
 };
 
-struct Scheduler {
-    election: OnceLock<Weak<dyn LeaderElectionService>>,
-}
+struct Scheduler;
 
 #[async_trait]
 impl LeaderContender for Scheduler {
     async fn grant_leadership(&self, session: LeaderSessionId) {
         println!("granted: this process leads in the term {session}");
-        // From here on others learn of this leader.
-        if let Some(election) = self.election.get().and_then(Weak::upgrade) {
-            match election.confirm_leadership(session, None).await {
-                Ok(confirmed) => println!("confirmed: {confirmed}"),
-                Err(error) => println!("not confirmed yet: {error}"),
-            }
-        }
     }
 
     async fn revoke_leadership(&self) {
@@ -57,21 +47,19 @@ async fn main() -> Result<()> {
     let services = create_available_or_embedded_services(&loader.load()?, Environment::system()).await?;
 
     let election = services.leader_election(ComponentId::custom("scheduler")?);
-    let scheduler = Arc::new(Scheduler {
-        election: OnceLock::from(Arc::downgrade(&election)),
-    });
+    // The same as the callbacks, for those who would rather wait than be called.
     let mut leadership = election.subscribe();
-    election.start(scheduler).await?;
-
-    // The same as a watch, for those who would rather wait than be called.
-    let leader = leadership
+    election.start(Arc::new(Scheduler)).await?;
+    let term = leadership
         .wait_for(Option::is_some)
         .await
         .ok()
-        .and_then(|leader| leader.clone());
-    if let Some(leader) = leader {
-        let leads = election.has_leadership(leader.leader_session_id).await;
-        println!("leads: {leads}, epoch {}", leader.epoch);
+        .and_then(|term| term.clone());
+    if let Some(term) = term {
+        // From here on others learn of this leader. A term that was over meanwhile confirms nothing.
+        let confirmed = election.confirm_leadership(term.leader_session_id, None).await?;
+        let leads = election.has_leadership(term.leader_session_id).await;
+        println!("confirmed: {confirmed}, leads: {leads}, epoch {}", term.epoch);
     }
     election.stop().await?;
     services.close().await

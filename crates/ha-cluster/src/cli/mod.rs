@@ -1,0 +1,49 @@
+//! The command line of the program.
+
+mod arguments;
+mod fatal_errors;
+mod job_arguments;
+mod own_jobs;
+mod progress;
+mod report;
+mod rest_addresses;
+mod run;
+mod settings;
+mod signals;
+mod submit;
+
+use std::process;
+
+use clap::Parser as _;
+use ha_cli::{ExitCode, report_error};
+
+use arguments::{Arguments, Command};
+
+/// Runs the program: reads the arguments, does what they say, and gives the exit code.
+pub fn main() -> process::ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // A closed pipe is no reason to fail.
+            let _ = error.print();
+            return if error.use_stderr() {
+                ExitCode::Usage.into()
+            } else {
+                ExitCode::Success.into()
+            };
+        }
+    };
+    let outcome = match arguments.command {
+        Command::Run(run) => run::run(&arguments.shared.merged_with(run.shared.clone()), &run),
+        Command::Submit(submit) => {
+            submit::submit(&arguments.shared.merged_with(submit.shared.clone()), &submit)
+        }
+    };
+    match outcome {
+        Ok(code) => code.into(),
+        Err(error) => {
+            report_error(&error);
+            ExitCode::from_error(&error).into()
+        }
+    }
+}

@@ -1,0 +1,108 @@
+use std::sync::Arc;
+
+use ha_cli::{ExitCode, LogLevel, SharedOptions, init_logging};
+use ha_services::configuration::{Configuration, HighAvailabilityMode, HighAvailabilityOptions};
+use ha_services::environment::Environment;
+use ha_services::ids::{ComponentId, JobId};
+use ha_services::jobs::JobStatus;
+use ha_services::{Error, ErrorKind, Result, create_leader_retrieval_service};
+
+use super::arguments::SubmitArguments;
+use super::job_arguments::{OwnJob, read_job_file};
+use super::own_jobs::{status_of, wait_for_end};
+use super::progress::Progress;
+use super::report::Report;
+use super::rest_addresses::configured_endpoint;
+use super::settings::configuration;
+use super::signals::stop_on_signal;
+use crate::rest::{ClusterClient, LeaderSource, LeaderWatch};
+
+/// `ha-cluster submit`.
+///
+/// # Errors
+/// `Invalid`: wrong input, or refused by the leader as such; `AlreadyExists`: the id has other content;
+/// `Unavailable`: no leader answered in time.
+pub(super) fn submit(shared: &SharedOptions, arguments: &SubmitArguments) -> Result<ExitCode> {
+    init_logging(shared, LogLevel::Warn);
+    let configuration = configuration(shared)?;
+    let (_, file) = read_job_file(&arguments.job)?;
+    let environment = Environment::system();
+    // Made here, so that a submission whose answer was lost can be sent again.
+    let id = file
+        .job_id
+        .unwrap_or_else(|| JobId::random(environment.ids.as_ref()));
+    let job = OwnJob { id, spec: file.spec };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(|error| Error::new(ErrorKind::Internal, "the runtime cannot be started").caused_by(error))?;
+    let outcome = runtime.block_on(Box::pin(post(
+        &configuration,
+        &environment,
+        arguments,
+        &job,
+        Report::new(shared.output()),
+    )));
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn post(
+    configuration: &Configuration,
+    environment: &Environment,
+    arguments: &SubmitArguments,
+    job: &OwnJob,
+    report: Report,
+) -> Result<ExitCode> {
+    let scope = environment.task_scope();
+    let stop = stop_on_signal(&scope)?;
+    let out_of_time = || {
+        Error::new(
+            ErrorKind::Unavailable,
+            format!("no leader took the job within {:?}", arguments.timeout),
+        )
+        .advise("check that the cluster runs, and that the configuration names it")
+    };
+    let submitting = async {
+        let leader = leader(configuration, environment).await?;
+        let client = ClusterClient::new(leader.clone(), environment.clone())?;
+        let submission = client.submit(job.id, &job.spec).await?;
+        Ok((leader, client, submission))
+    };
+    let (leader, client, submission) = tokio::select! {
+        biased;
+        () = stop.cancelled() => return Ok(ExitCode::Success),
+        () = environment.clock.sleep(arguments.timeout) => return Err(out_of_time()),
+        submitted = submitting => submitted?,
+    };
+    report.submitted(job, &submission);
+    let progress = Progress::new();
+    let end = match submission.ended {
+        Some(end) => Ok(Some(status_of(end.status))),
+        None if arguments.wait => tokio::select! {
+            biased;
+            () = stop.cancelled() => Ok(None),
+            end = wait_for_end(&client, job, &progress, report) => end.map(Some),
+        },
+        None => Ok(None),
+    };
+    if let LeaderSource::Retrieval(watch) = leader {
+        watch.stop().await;
+    }
+    Ok(match end? {
+        None | Some(JobStatus::Finished) => ExitCode::Success,
+        Some(_) => ExitCode::Findings,
+    })
+}
+
+async fn leader(configuration: &Configuration, environment: &Environment) -> Result<LeaderSource> {
+    if HighAvailabilityOptions::mode(configuration)? != HighAvailabilityMode::ZooKeeper {
+        return Ok(LeaderSource::Fixed(configured_endpoint(configuration)?));
+    }
+    let component = ComponentId::rest_server();
+    let retrieval =
+        create_leader_retrieval_service(configuration, component.as_str(), environment.clone()).await?;
+    let watch = LeaderWatch::follow(retrieval, component).await?;
+    Ok(LeaderSource::Retrieval(Arc::new(watch)))
+}

@@ -1,0 +1,138 @@
+//! The log lines that others read: at level info, each with an `event` field of fixed name and camelCase
+//! fields beside it. Their names are part of the interface of the JSON log.
+
+use ha_services::ids::{CheckpointId, ComponentId, JobId, LeaderSessionId};
+use ha_services::jobs::JobStatus;
+use ha_services::{Error, LeaderInformation};
+
+/// This process leads a component.
+pub fn leadership_granted(component: &ComponentId, session: LeaderSessionId) {
+    tracing::info!(
+        event = "leadershipGranted",
+        component = %component,
+        sessionId = %session,
+        "leadership of {component} granted"
+    );
+}
+
+/// The leadership is published.
+pub fn leadership_confirmed(component: &ComponentId, session: LeaderSessionId, address: &str) {
+    tracing::info!(
+        event = "leadershipConfirmed",
+        component = %component,
+        sessionId = %session,
+        address,
+        "leadership of {component} confirmed at {address}"
+    );
+}
+
+/// This process leads a component no more.
+pub fn leadership_revoked(component: &ComponentId) {
+    tracing::info!(event = "leadershipRevoked", component = %component, "leadership of {component} revoked");
+}
+
+/// Another leader is known.
+pub fn leader_changed(component: &ComponentId, leader: Option<&LeaderInformation>) {
+    match leader {
+        Some(leader) => tracing::info!(
+            event = "leaderChanged",
+            component = %component,
+            sessionId = %leader.leader_session_id,
+            epoch = leader.epoch.get(),
+            address = leader.leader_address,
+            "the leader of {component} is {}",
+            leader.leader_address
+        ),
+        None => tracing::info!(
+            event = "leaderChanged",
+            component = %component,
+            "no leader of {component} is known"
+        ),
+    }
+}
+
+/// A job was accepted.
+pub fn job_accepted(job_id: JobId, name: &str) {
+    tracing::info!(event = "jobAccepted", jobId = %job_id, name, "job {job_id} ({name}) accepted");
+}
+
+/// A job starts from nothing.
+pub fn job_started(job_id: JobId, session: LeaderSessionId) {
+    tracing::info!(
+        event = "jobStarted",
+        jobId = %job_id,
+        sessionId = %session,
+        "job {job_id} starts from the beginning"
+    );
+}
+
+/// A job goes on from a checkpoint.
+pub fn restored(job_id: JobId, session: LeaderSessionId, checkpoint: CheckpointId, offset: u64) {
+    tracing::info!(
+        event = "checkpointRestored",
+        jobId = %job_id,
+        sessionId = %session,
+        checkpointId = checkpoint.get(),
+        offset,
+        "restored from checkpoint {checkpoint}"
+    );
+}
+
+/// A checkpoint is acknowledged.
+pub fn checkpoint_completed(job_id: JobId, session: LeaderSessionId, checkpoint: CheckpointId, bytes: usize) {
+    tracing::info!(
+        event = "checkpointCompleted",
+        jobId = %job_id,
+        sessionId = %session,
+        checkpointId = checkpoint.get(),
+        bytes,
+        "checkpoint {checkpoint} completed, {bytes} bytes"
+    );
+}
+
+/// A checkpoint could not be taken; the job goes on from the last good one.
+pub fn checkpoint_failed(job_id: JobId, error: &Error) {
+    tracing::warn!(
+        event = "checkpointFailed",
+        jobId = %job_id,
+        error = %error,
+        cause = cause(error),
+        "a checkpoint failed; the job goes on, and the last good checkpoint stays"
+    );
+}
+
+/// Something that a job needs failed; it waits and tries again.
+pub fn job_waits(job_id: JobId, what: &str, error: &Error) {
+    tracing::warn!(
+        event = "jobWaits",
+        jobId = %job_id,
+        error = %error,
+        cause = cause(error),
+        "{what} failed, trying again"
+    );
+}
+
+/// A job stops here without having ended.
+pub fn job_suspended(job_id: JobId, reason: &str) {
+    tracing::info!(event = "jobSuspended", jobId = %job_id, reason, "job {job_id} stops here: {reason}");
+}
+
+/// The end of a job is recorded.
+pub fn job_ended(job_id: JobId, status: JobStatus) {
+    tracing::info!(
+        event = "jobEnded",
+        jobId = %job_id,
+        status = %status,
+        "job {job_id} ended: {status}"
+    );
+}
+
+/// A job is cleaned up, and its result marked clean.
+pub fn job_cleaned(job_id: JobId) {
+    tracing::info!(event = "jobCleanedUp", jobId = %job_id, "job {job_id} is cleaned up");
+}
+
+/// The cause of an error, which its text leaves out.
+fn cause(error: &Error) -> String {
+    std::error::Error::source(error).map_or_else(String::new, ToString::to_string)
+}

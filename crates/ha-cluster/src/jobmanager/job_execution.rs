@@ -1,0 +1,331 @@
+use std::io;
+use std::sync::Arc;
+
+use ha_services::environment::TaskScope;
+use ha_services::ids::LeaderSessionId;
+use ha_services::jobs::{ApplicationStatus, JobResultEntry, JobStatus};
+use ha_services::{Effect, Error, ErrorKind, Result};
+
+use super::JobHandle;
+use super::checkpointer::Checkpointer;
+use super::job_manager::JobManager;
+use super::job_outcome::JobOutcome;
+use crate::blocking::blocking;
+use crate::component::Contending;
+use crate::wordcount::{Sink, Snapshot, TaskEnd, WordCount, WordCountTask};
+use crate::{events, job, retry};
+
+/// How often in a row a sink that cannot be written is tried before the job fails.
+const SINK_ATTEMPTS: u32 = 5;
+
+/// How an execution ended by itself.
+pub(super) enum ExecutionEnd {
+    /// The end of the job is recorded.
+    Ended(JobResultEntry),
+    /// The process ends; the job goes on elsewhere.
+    Suspended,
+}
+
+/// One attempt at a job, in one term of its leadership.
+///
+/// Invariant: nothing here ends a job but the end of its text, a source or sink that stays unusable, and a
+/// user's wish; errors of ZooKeeper and of the HA storage are waited out (I8).
+pub(super) struct JobExecution<'a> {
+    pub(super) manager: &'a JobManager,
+    pub(super) contending: &'a Contending,
+    pub(super) session: LeaderSessionId,
+}
+
+impl JobExecution<'_> {
+    /// Recovers, runs, and records the end.
+    pub(super) async fn run(&self) -> ExecutionEnd {
+        let job = &self.manager.job;
+        let scope = self.manager.environment.task_scope();
+        let Some(outcome) = self.work(&scope).await else {
+            return ExecutionEnd::Suspended;
+        };
+        // Waits for the worker, so that nothing of this attempt is left when the end is recorded.
+        scope.shutdown().await;
+        let entry = self.record(&outcome).await;
+        let ended = job::JobOverview::ended(&entry.result);
+        events::job_ended(job.id(), ended.status);
+        job.update(|overview| {
+            overview.status = ended.status;
+            overview.reason = ended.reason;
+        });
+        ExecutionEnd::Ended(entry)
+    }
+
+    /// Runs to the point where the end is known. `None`: the process ends.
+    async fn work(&self, scope: &TaskScope) -> Option<JobOutcome> {
+        let job = &self.manager.job;
+        let (checkpointer, snapshot) = tokio::select! {
+            biased;
+            () = job.cancelled() => return Some(JobOutcome::canceled(0)),
+            () = self.manager.suspend.cancelled() => return None,
+            recovered = self.recover() => recovered,
+        };
+        self.note_running().await;
+        let started = self.manager.environment.clock.now();
+        let run_before = snapshot.run_millis;
+        let run_millis = || {
+            let elapsed = self.manager.environment.clock.now().saturating_since(started);
+            run_before.saturating_add(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX))
+        };
+        let mut task = WordCountTask::start(scope, &self.manager.environment, job.spec(), snapshot);
+        match self.count(&mut task, &checkpointer).await {
+            Counting::Ended(TaskEnd::Counted(snapshot)) => self.put_sink(snapshot).await,
+            Counting::Ended(TaskEnd::Failed(error)) => Some(JobOutcome::failed(&error, run_millis())),
+            Counting::Canceled => Some(JobOutcome::canceled(run_millis())),
+            Counting::Suspended => None,
+        }
+    }
+
+    /// Waits until checkpoints and counter are recovered, and gives the state to go on from.
+    async fn recover(&self) -> (Checkpointer, Snapshot) {
+        let manager = self.manager;
+        let job = &manager.job;
+        let (checkpointer, snapshot) = retry::until_done(
+            &manager.environment,
+            |error| {
+                events::job_waits(job.id(), "recovering its checkpoints", error);
+                job.set_reason(Some(format!("recovering its checkpoints failed: {error}")));
+            },
+            async || {
+                let (checkpointer, latest) = Checkpointer::recover(
+                    manager.services.as_ref(),
+                    Arc::clone(&manager.environment.clock),
+                    job.id(),
+                    manager.options.retained_checkpoints,
+                )
+                .await?;
+                let restored = match latest {
+                    Some(latest) => Some((latest.checkpoint_id, Snapshot::decode(&latest.payload)?)),
+                    None => None,
+                };
+                Ok((checkpointer, restored))
+            },
+        )
+        .await;
+        job.set_reason(None);
+        match snapshot {
+            Some((id, snapshot)) => {
+                events::restored(job.id(), self.session, id, snapshot.word_count.offset());
+                job.update(|overview| {
+                    overview.restored_checkpoint_id = Some(id);
+                    overview.latest_checkpoint_id = Some(id);
+                });
+                (checkpointer, snapshot)
+            }
+            None => {
+                events::job_started(job.id(), self.session);
+                (checkpointer, Snapshot::default())
+            }
+        }
+    }
+
+    /// Tells observers that the job runs. The registry decides nothing, so a failure is only logged.
+    async fn note_running(&self) {
+        let manager = self.manager;
+        let job = &manager.job;
+        let source = job.spec().source.clone();
+        let total = blocking(move || std::fs::metadata(source).map(|metadata| metadata.len())).await;
+        job.update(|overview| {
+            if overview.status == JobStatus::Created {
+                overview.status = JobStatus::Running;
+            }
+            overview.leader = Some(manager.options.address.clone());
+            overview.total_bytes = total.ok().and_then(io::Result::ok);
+        });
+        if let Err(error) = manager
+            .services
+            .running_jobs_registry()
+            .set_job_running(job.id())
+            .await
+        {
+            tracing::warn!(jobId = %job.id(), %error, "the registry of running jobs was not told");
+        }
+    }
+
+    /// Counts, with a checkpoint every interval.
+    async fn count(&self, task: &mut WordCountTask, checkpointer: &Checkpointer) -> Counting {
+        let job = &self.manager.job;
+        let interval = job.spec().checkpoint_interval;
+        let mut failures = retry::backoff();
+        let mut wait = interval;
+        loop {
+            tokio::select! {
+                biased;
+                () = job.cancelled() => return Counting::Canceled,
+                () = self.manager.suspend.cancelled() => {
+                    let _ = self.checkpoint(task, checkpointer).await;
+                    return Counting::Suspended;
+                }
+                end = task.ended() => return Counting::Ended(end),
+                () = self.manager.environment.clock.sleep(wait) => {}
+            }
+            // Not given up for a wish to cancel: a checkpoint that is half taken would outlive the clean-up.
+            wait = match self.checkpoint(task, checkpointer).await {
+                Ok(()) => {
+                    failures.reset();
+                    interval
+                }
+                Err(_) => failures.next_delay().max(interval),
+            };
+        }
+    }
+
+    /// Takes one checkpoint. The error is already told.
+    async fn checkpoint(&self, task: &WordCountTask, checkpointer: &Checkpointer) -> Result<()> {
+        let job = &self.manager.job;
+        job.update(|overview| overview.progress_bytes = Some(task.offset()));
+        let Some(payload) = task.snapshot().await else {
+            return Ok(());
+        };
+        let bytes = payload.len();
+        match checkpointer.take(payload).await {
+            Ok(id) => {
+                events::checkpoint_completed(job.id(), self.session, id, bytes);
+                job.update(|overview| {
+                    overview.latest_checkpoint_id = Some(id);
+                    overview.reason = None;
+                });
+                Ok(())
+            }
+            Err(error) => {
+                events::checkpoint_failed(job.id(), &error);
+                job.set_reason(Some(format!("the last checkpoint failed: {error}")));
+                Err(error)
+            }
+        }
+    }
+
+    /// Puts the counts in place. A full or read-only disk is waited for; other failures end the job after a few
+    /// attempts.
+    async fn put_sink(&self, snapshot: Snapshot) -> Option<JobOutcome> {
+        let job = &self.manager.job;
+        let run_millis = snapshot.run_millis;
+        let count = Arc::new(snapshot.word_count);
+        job.update(|overview| overview.progress_bytes = Some(count.offset()));
+        let mut backoff = retry::backoff();
+        let mut failures = 0;
+        loop {
+            let error = match self.try_put_sink(job, Arc::clone(&count)).await {
+                Ok(()) => {
+                    job.set_reason(None);
+                    return Some(JobOutcome {
+                        status: ApplicationStatus::Succeeded,
+                        cause: None,
+                        run_millis,
+                    });
+                }
+                Err(error) => error,
+            };
+            failures += u32::from(!error.is_retryable());
+            if failures >= SINK_ATTEMPTS {
+                return Some(JobOutcome::failed(&error, run_millis));
+            }
+            events::job_waits(job.id(), "writing the sink", &error);
+            job.set_reason(Some(format!("writing the sink failed: {error}")));
+            tokio::select! {
+                biased;
+                () = job.cancelled() => return Some(JobOutcome::canceled(run_millis)),
+                () = self.manager.suspend.cancelled() => return None,
+                () = self.manager.environment.clock.sleep(backoff.next_delay()) => {}
+            }
+        }
+    }
+
+    async fn try_put_sink(&self, job: &JobHandle, count: Arc<WordCount>) -> Result<()> {
+        let path = &job.spec().sink;
+        let sink = Sink::new(path, job.id(), self.session);
+        let failed = |error: io::Error| sink_error(&error).at(path.display().to_string());
+        let writing = sink.clone();
+        blocking(move || writing.write(&count)).await?.map_err(failed)?;
+        if !self.contending.has_leadership(self.session).await {
+            // The revocation is on its way; the next term writes the sink.
+            return Err(Error::new(ErrorKind::Unavailable, "the job is led no more").not_applied());
+        }
+        blocking(move || sink.put_in_place()).await?.map_err(failed)
+    }
+
+    /// Records the end. Returns what is recorded, which may be another's end of the job.
+    async fn record(&self, outcome: &JobOutcome) -> JobResultEntry {
+        let manager = self.manager;
+        let job = &manager.job;
+        let entry = outcome.to_entry(job, manager.environment.clock.wall_time_millis());
+        let results = manager.services.job_result_store();
+        let recorded = retry::until_done(
+            &manager.environment,
+            |error| {
+                events::job_waits(job.id(), "recording its end", error);
+                job.set_reason(Some(format!("recording its end failed: {error}")));
+            },
+            async || match results.create_dirty_result(&entry).await {
+                Ok(()) => Ok(entry.clone()),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    recorded_end(&results, &entry).await
+                }
+                // Perhaps it was recorded; only reading tells, and only "yes" is an answer.
+                Err(error) if error.effect() == Effect::Unknown => {
+                    match results.job_result_entry(job.id()).await {
+                        Ok(Some(recorded)) => Ok(recorded),
+                        _ => Err(error),
+                    }
+                }
+                Err(error) => Err(error),
+            },
+        )
+        .await;
+        if let Err(error) = manager
+            .services
+            .running_jobs_registry()
+            .set_job_finished(job.id())
+            .await
+        {
+            tracing::warn!(jobId = %job.id(), %error, "the registry of running jobs was not told");
+        }
+        recorded
+    }
+}
+
+/// How counting came to its end.
+enum Counting {
+    Ended(TaskEnd),
+    Canceled,
+    Suspended,
+}
+
+/// The end that is recorded already. One that cannot be read is an end all the same.
+async fn recorded_end(
+    results: &Arc<dyn ha_services::jobs::JobResultStore>,
+    ours: &JobResultEntry,
+) -> Result<JobResultEntry> {
+    match results.job_result_entry(ours.job_id()).await {
+        Ok(Some(recorded)) => Ok(recorded),
+        Ok(None) => Ok(ours.clone()),
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
+            let mut entry = ours.clone();
+            entry.result.application_status = ApplicationStatus::Unknown;
+            Ok(entry)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What failed at the sink: `Unavailable` where waiting may help.
+fn sink_error(error: &io::Error) -> Error {
+    let (kind, advice) = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            (ErrorKind::Unavailable, "free some space; the job waits for it")
+        }
+        io::ErrorKind::ReadOnlyFilesystem => (
+            ErrorKind::Unavailable,
+            "make the file system writable; the job waits for it",
+        ),
+        _ => (ErrorKind::Invalid, "check the sink's folder"),
+    };
+    Error::new(kind, format!("the sink cannot be written: {error}"))
+        .not_applied()
+        .advise(advice)
+}
