@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use tokio::task::JoinHandle;
+use ha_core::environment::{Environment, TaskScope};
 
 use crate::AdminClient;
 use crate::waiting::pause;
@@ -20,22 +20,24 @@ pub struct SeenCheckpoint {
 }
 
 /// Watches the checkpoint pointers of a job in ZooKeeper, independent of what the processes say.
-#[derive(Debug)]
 pub struct CheckpointWatch {
     seen: Arc<Mutex<BTreeMap<i64, u64>>>,
     admin: AdminClient,
     parent: String,
-    task: JoinHandle<()>,
+    // Dropping it ends the watching.
+    _scope: TaskScope,
 }
 
 impl CheckpointWatch {
     /// Begins to watch the children of the znode `parent`, which may come later.
     pub fn start(admin: AdminClient, parent: String) -> Self {
         let seen = Arc::new(Mutex::new(BTreeMap::new()));
-        let task = tokio::task::spawn({
+        let scope = Environment::system().task_scope();
+        let cancelled = scope.cancellation();
+        scope.spawn("checkpoint-watch", {
             let (admin, parent, seen) = (admin.clone(), parent.clone(), Arc::clone(&seen));
             async move {
-                loop {
+                while !cancelled.is_cancelled() {
                     // A lost connection heals; the next look sees what is there then.
                     let _ = look(&admin, &parent, &seen).await;
                     pause(INTERVAL).await;
@@ -46,7 +48,7 @@ impl CheckpointWatch {
             seen,
             admin,
             parent,
-            task,
+            _scope: scope,
         }
     }
 
@@ -83,12 +85,6 @@ impl CheckpointWatch {
             }
         }
         Ok(())
-    }
-}
-
-impl Drop for CheckpointWatch {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 
