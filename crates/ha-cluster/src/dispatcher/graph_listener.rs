@@ -55,7 +55,9 @@ impl JobGraphListener for GraphListener {
             return;
         };
         let running = term.jobs().get(&job_id).cloned();
-        if let Some(running) = running {
+        if let Some(running) = running
+            && !running.handle.overview().status.is_globally_terminal()
+        {
             tracing::warn!(jobId = %job_id, "the job graph was removed by others; the job stops");
             running.stop.cancel();
         }

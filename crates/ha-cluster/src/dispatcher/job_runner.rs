@@ -102,5 +102,12 @@ impl Dispatcher {
             () = term.revoked.cancelled() => {}
             () = cleaning => events::job_cleaned(job_id),
         }
+        // The clean-up removed the graph past this term's store, which would take that for somebody else's doing
+        // when the id is submitted again (with delete-on-commit that is allowed).
+        if let Some(store) = term.store.get()
+            && let Err(error) = store.release_job_graph(job_id).await
+        {
+            tracing::debug!(jobId = %job_id, %error, "the right to the job graph was not given up");
+        }
     }
 }

@@ -139,8 +139,10 @@ impl Worker {
                 Ok(Ok(Step::End)) => return TaskEnd::Counted(self.into_end()),
                 Ok(Err(error)) => {
                     failures += 1;
+                    // A text that became shorter than what was counted of it will not heal.
+                    let is_final = error.kind() == std::io::ErrorKind::UnexpectedEof;
                     let error = self.source_error(error);
-                    if failures >= SOURCE_ATTEMPTS {
+                    if is_final || failures >= SOURCE_ATTEMPTS {
                         return TaskEnd::Failed(error);
                     }
                     tracing::warn!(%error, "the source cannot be read, trying again");

@@ -39,7 +39,7 @@ pub async fn create_available_or_embedded_services_for(
     environment: Environment,
 ) -> Result<Arc<dyn HighAvailabilityServices>> {
     match checked_mode(configuration)? {
-        HighAvailabilityMode::None => embedded::services(environment),
+        HighAvailabilityMode::None => embedded::services(configuration, environment),
         mode => outside_services(mode, process, configuration, environment).await,
     }
 }

@@ -19,8 +19,11 @@ type SharedKey = (Id, ClusterId);
 pub(super) const FILESYSTEM: &str = "filesystem";
 
 /// Embedded services.
-pub(super) fn services(environment: Environment) -> Result<Arc<dyn HighAvailabilityServices>> {
-    let services = EmbeddedHaServices::new(environment)?;
+pub(super) fn services(
+    configuration: &Configuration,
+    environment: Environment,
+) -> Result<Arc<dyn HighAvailabilityServices>> {
+    let services = EmbeddedHaServices::from_configuration(configuration, environment)?;
     Ok(services)
 }
 
