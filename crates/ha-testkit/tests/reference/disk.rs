@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use ha_core::checkpoints::CompletedCheckpoint;
+use ha_core::election::LeaderContender;
 use ha_core::environment::Environment;
 use ha_core::ids::{BlobKey, CheckpointId, JobId};
 use ha_core::jobs::{JobGraph, JobGraphListener, JobResultEntry, JobSchedulingStatus};
@@ -18,6 +19,8 @@ pub(crate) struct Disk {
     /// Who leads: all processes of a cluster share it.
     elections: OnceLock<Arc<dyn HighAvailabilityServices>>,
     neighbour: OnceLock<Weak<Disk>>,
+    /// Only with a fault: contenders whose revocation waits for the next grant.
+    pub(super) late_revocations: Mutex<Vec<Arc<dyn LeaderContender>>>,
 }
 
 #[derive(Default)]
@@ -48,6 +51,7 @@ impl Disk {
             content: Mutex::default(),
             elections: OnceLock::new(),
             neighbour: OnceLock::new(),
+            late_revocations: Mutex::default(),
         })
     }
 

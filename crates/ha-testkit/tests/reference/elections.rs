@@ -67,7 +67,7 @@ impl LeaderElectionService for Election {
         let contender = Arc::new(Contender {
             inner: contender,
             election: Arc::clone(&self.inner),
-            fault: self.fault(),
+            process: Arc::clone(&self.process),
             session: Mutex::new(None),
             call: tokio::sync::Mutex::new(()),
         });
@@ -116,7 +116,7 @@ impl LeaderElectionService for Election {
 struct Contender {
     inner: Arc<dyn LeaderContender>,
     election: Arc<dyn LeaderElectionService>,
-    fault: Fault,
+    process: Arc<Process>,
     /// The term that was granted and whose revocation has not returned.
     session: Mutex<Option<LeaderSessionId>>,
     /// Held during a callback.
@@ -128,7 +128,7 @@ impl LeaderContender for Contender {
     async fn grant_leadership(&self, session: LeaderSessionId) {
         let _call = self.call.lock().await;
         *self.session.lock().unwrap() = Some(session);
-        match self.fault {
+        match self.process.fault {
             Fault::PublishedWithoutConfirmation => {
                 self.election.confirm_leadership(session, None).await.unwrap();
             }
@@ -137,25 +137,20 @@ impl LeaderContender for Contender {
             _ => {}
         }
         self.inner.grant_leadership(session).await;
+        let late = std::mem::take(&mut *self.process.disk.late_revocations.lock().unwrap());
+        for contender in late {
+            contender.revoke_leadership().await;
+        }
     }
 
     async fn revoke_leadership(&self) {
         let _call = self.call.lock().await;
-        if self.fault == Fault::NotRevoked {
+        if self.process.fault == Fault::NotRevoked {
             return;
         }
-        if self.fault == Fault::RevokedLate {
-            let inner = Arc::clone(&self.inner);
-            ha_core::environment::Spawner::spawn(
-                &ha_core::environment::TokioSpawner,
-                "late",
-                Box::pin(async move {
-                    for _ in 0..1000 {
-                        tokio::task::yield_now().await;
-                    }
-                    inner.revoke_leadership().await;
-                }),
-            );
+        if self.process.fault == Fault::RevokedLate {
+            let late = Arc::clone(&self.inner);
+            self.process.disk.late_revocations.lock().unwrap().push(late);
             return;
         }
         self.inner.revoke_leadership().await;
