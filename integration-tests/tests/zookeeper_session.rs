@@ -32,7 +32,10 @@ async fn wait_for(
 ) -> SessionStatus {
     let mut status = session.status();
     let reached = tokio::time::timeout(integration_tests::scaled(LONG), status.wait_for(condition)).await;
-    *reached.unwrap_or_else(|_| panic!("not in time: {what}")).unwrap()
+    *reached
+        .map_err(|_| format!("not in time: {what}"))
+        .unwrap()
+        .unwrap()
 }
 
 async fn create_ephemeral(session: &ZooKeeperSession) -> String {
