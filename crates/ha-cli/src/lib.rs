@@ -34,6 +34,7 @@ mod exit_code;
 mod logging;
 mod shared_options;
 mod stdio;
+mod text_fields;
 
 pub use exit_code::ExitCode;
 pub use logging::{init_logging, init_logging_to};

@@ -3,6 +3,7 @@ use std::io::IsTerminal as _;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::text_fields::TextFields;
 use crate::{LogFormat, LogLevel, SharedOptions};
 
 /// The targets that count as ours.
@@ -44,7 +45,7 @@ where
         .log_internal_errors(false);
     // An embedding program may have set one already; then that one stays.
     let _ = match shared.log_format() {
-        LogFormat::Text => builder.try_init().is_ok(),
+        LogFormat::Text => builder.fmt_fields(TextFields).try_init().is_ok(),
         LogFormat::Json => builder.json().try_init().is_ok(),
     };
 }
