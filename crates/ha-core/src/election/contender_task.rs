@@ -37,7 +37,7 @@ impl ContenderTask {
             let contender = &self.contender;
             match next {
                 NextCallback::Grant(grant) => {
-                    tracing::info!(component = %self.slot.component, session = %grant.session, "leadership granted");
+                    tracing::debug!(component = %self.slot.component, session = %grant.session, "leadership granted");
                     self.announce(grant);
                     self.call(
                         "grant_leadership of the contender",
@@ -46,7 +46,7 @@ impl ContenderTask {
                     .await;
                 }
                 NextCallback::Revoke => {
-                    tracing::info!(component = %self.slot.component, "leadership revoked");
+                    tracing::debug!(component = %self.slot.component, "leadership revoked");
                     self.call(
                         "revoke_leadership of the contender",
                         contender.revoke_leadership(),
