@@ -53,7 +53,7 @@ pub fn leader_changed(component: &ComponentId, leader: Option<&LeaderInformation
 
 /// A job was accepted.
 pub fn job_accepted(job_id: JobId, name: &str) {
-    tracing::info!(event = "jobAccepted", jobId = %job_id, name, "job {job_id} ({name}) accepted");
+    tracing::info!(event = "jobAccepted", jobId = %job_id, name, "job {job_id}: accepted, {name}");
 }
 
 /// A job starts from nothing.
@@ -62,7 +62,7 @@ pub fn job_started(job_id: JobId, session: LeaderSessionId) {
         event = "jobStarted",
         jobId = %job_id,
         sessionId = %session,
-        "job {job_id} starts from the beginning"
+        "job {job_id}: starts from the beginning"
     );
 }
 
@@ -74,7 +74,7 @@ pub fn restored(job_id: JobId, session: LeaderSessionId, checkpoint: CheckpointI
         sessionId = %session,
         checkpointId = checkpoint.get(),
         offset,
-        "restored from checkpoint {checkpoint}"
+        "job {job_id}: restored from checkpoint {checkpoint}"
     );
 }
 
@@ -86,7 +86,7 @@ pub fn checkpoint_completed(job_id: JobId, session: LeaderSessionId, checkpoint:
         sessionId = %session,
         checkpointId = checkpoint.get(),
         bytes,
-        "checkpoint {checkpoint} completed, {bytes} bytes"
+        "job {job_id}: checkpoint {checkpoint} completed, {bytes} bytes"
     );
 }
 
@@ -96,8 +96,8 @@ pub fn checkpoint_failed(job_id: JobId, error: &Error) {
         event = "checkpointFailed",
         jobId = %job_id,
         error = %error,
-        cause = cause(error),
-        "a checkpoint failed; the job goes on, and the last good checkpoint stays"
+        "job {job_id}: a checkpoint failed; the job goes on, and the last good checkpoint stays: {error}{}",
+        cause(error)
     );
 }
 
@@ -107,14 +107,14 @@ pub fn job_waits(job_id: JobId, what: &str, error: &Error) {
         event = "jobWaits",
         jobId = %job_id,
         error = %error,
-        cause = cause(error),
-        "{what} failed, trying again"
+        "job {job_id}: {what} failed, trying again: {error}{}",
+        cause(error)
     );
 }
 
 /// A job stops here without having ended.
 pub fn job_suspended(job_id: JobId, reason: &str) {
-    tracing::info!(event = "jobSuspended", jobId = %job_id, reason, "job {job_id} stops here: {reason}");
+    tracing::info!(event = "jobSuspended", jobId = %job_id, reason, "job {job_id}: stops here, {reason}");
 }
 
 /// The end of a job is recorded.
@@ -123,16 +123,22 @@ pub fn job_ended(job_id: JobId, status: JobStatus) {
         event = "jobEnded",
         jobId = %job_id,
         status = %status,
-        "job {job_id} ended: {status}"
+        "job {job_id}: ended, {status}"
     );
 }
 
 /// A job is cleaned up, and its result marked clean.
 pub fn job_cleaned(job_id: JobId) {
-    tracing::info!(event = "jobCleanedUp", jobId = %job_id, "job {job_id} is cleaned up");
+    tracing::info!(event = "jobCleanedUp", jobId = %job_id, "job {job_id}: cleaned up");
 }
 
-/// The cause of an error, which its text leaves out.
+/// The causes of an error, which its text leaves out.
 fn cause(error: &Error) -> String {
-    std::error::Error::source(error).map_or_else(String::new, ToString::to_string)
+    let mut text = String::new();
+    let mut cause = std::error::Error::source(error);
+    while let Some(next) = cause {
+        text.push_str(&format!("; caused by: {next}"));
+        cause = next.source();
+    }
+    text
 }
