@@ -1,5 +1,5 @@
 //! What the ZooKeeper tests share: an HA process inside the test process.
-#![expect(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part")]
 
 mod proxy;
 
