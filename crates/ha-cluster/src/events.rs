@@ -123,7 +123,7 @@ pub fn job_ended(job_id: JobId, status: JobStatus) {
         event = "jobEnded",
         jobId = %job_id,
         status = %status,
-        "job {job_id}: ended, {status}"
+        "job {job_id} ended: {status}"
     );
 }
 

@@ -45,7 +45,7 @@ say "its checkpoints so far"
 "$bin/hactl" jobs "${options[@]}"
 
 # Exactly one process has restored or started the job by now: the leading one.
-leader="$(grep -l 'event="jobStarted"' "$work"/{one,two,three}.log | head -n 1)"
+leader="$(grep -l 'starts from the beginning' "$work"/{one,two,three}.log | head -n 1)"
 name="$(basename "$leader" .log)"
 case "$name" in one) pid=${pids[0]} ;; two) pid=${pids[1]} ;; *) pid=${pids[2]} ;; esac
 say "killing the leading process, $name, with -9"
@@ -53,7 +53,7 @@ kill -9 "$pid"
 
 say "waiting for the job to finish under another leader"
 wait "$submit"
-grep -h 'event="\(checkpointRestored\|jobEnded\)"' "$work"/{one,two,three}.log | sed 's/^[^ ]* *INFO //' || true
+grep -h 'restored from checkpoint\|ended: ' "$work"/{one,two,three}.log | sed 's/^[^ ]* *INFO //' || true
 
 say "comparing the result with sort and uniq"
 tr -s ' \t\n\v\f\r' '\n' <"$work/text" | LC_ALL=C grep -av '^$' | LC_ALL=C sort | LC_ALL=C uniq -c |
