@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -20,13 +21,16 @@ const READ_CHUNK: usize = 500;
 ///
 /// # Cancellation
 /// No call may be dropped half-way and forgotten: the node that it made would stand there. The next call to
-/// [`LeaderLatch::enter`] or [`LeaderLatch::leave`](LeaderLatch::leave) finds it.
+/// [`LeaderLatch::enter`] or [`LeaderLatch::leave`] finds it.
 pub struct LeaderLatch {
     pub(super) paths: ClusterPaths,
     data: LatchData,
     ids: Arc<dyn IdSource>,
     /// The newest node that was asked for, from before its create was sent.
     pub(super) own: Option<Own>,
+    /// Every node that was asked for in the session of `own` and that may stand. Other latches of the session are
+    /// none of this one's business: another election driver of the process may have made them.
+    pub(super) asked: BTreeSet<Uuid>,
 }
 
 /// A node that may exist.
@@ -48,6 +52,7 @@ impl LeaderLatch {
             data,
             ids,
             own: None,
+            asked: BTreeSet::new(),
         }
     }
 
@@ -64,8 +69,8 @@ impl LeaderLatch {
     }
 
     /// The node of this process: the one that stands there already, or a new one, under a fresh uuid each time it
-    /// is created. "Mine" means owned by the session of `client`; all other nodes of that session are deleted,
-    /// and so is one that somebody else has set (a request to step down).
+    /// is created. "Mine" means made by this latch and owned by the session of `client`; all other such nodes are
+    /// deleted, and so is one that somebody else has set (a request to step down).
     ///
     /// The parents `leader` and `leader/latch` are made where they are missing.
     ///
@@ -80,6 +85,7 @@ impl LeaderLatch {
             let uuid = self.ids.uuid();
             let prefix = self.paths.latch_prefix(uuid);
             let data = self.data_of(&prefix, None)?;
+            self.asked.insert(uuid);
             self.own = Some(Own {
                 session: client.session_id(),
                 uuid,
@@ -121,11 +127,11 @@ impl LeaderLatch {
         })
     }
 
-    /// Looks for the node that may stand there, and deletes every other node of this session.
+    /// Looks for the node that may stand there, and deletes every other one that was asked for.
     async fn find(&mut self, client: &dyn ZooKeeperClient) -> Result<Option<LatchNode>> {
         let Some(own) = self.own.filter(|own| own.session == client.session_id()) else {
             // Nothing was asked for in this session.
-            self.own = None;
+            self.forget();
             return Ok(None);
         };
         let mine = self.mine(client).await?;
@@ -144,7 +150,7 @@ impl LeaderLatch {
             }
             tracing::info!(
                 path,
-                "deleting a latch of this session that is not the present one"
+                "deleting a latch of this process that is not the present one"
             );
             match client.delete(&path, None).await {
                 Ok(()) => {}
@@ -152,10 +158,18 @@ impl LeaderLatch {
                 Err(error) => return Err(error.at(&path)),
             }
         }
+        // What did not stand after the `sync` never will.
+        self.asked.retain(|uuid| *uuid == own.uuid);
         Ok(kept)
     }
 
-    /// The latches of the session of `client`, read after a `sync`.
+    /// Nothing of this latch stands.
+    pub(super) fn forget(&mut self) {
+        self.own = None;
+        self.asked.clear();
+    }
+
+    /// The nodes of this latch in the session of `client`, read after a `sync`.
     pub(super) async fn mine(&self, client: &dyn ZooKeeperClient) -> Result<Vec<(String, Uuid, Stat)>> {
         let parent = self.paths.latches();
         let listed = match client.sync(&parent).await {
@@ -170,6 +184,7 @@ impl LeaderLatch {
         let latches: Vec<_> = names
             .into_iter()
             .filter_map(|name| ClusterPaths::parse_latch_name(&name).map(|(uuid, _)| (name, uuid)))
+            .filter(|(_, uuid)| self.asked.contains(uuid))
             .collect();
         let mut mine = Vec::new();
         for chunk in latches.chunks(READ_CHUNK) {

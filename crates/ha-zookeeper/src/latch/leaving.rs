@@ -7,7 +7,7 @@ use crate::client::{MultiError, Operation, Stat, ZkCode, ZkError, ZooKeeperClien
 const ATTEMPTS: usize = 10;
 
 impl LeaderLatch {
-    /// Gives the election up: one multi deletes this session's latch, as operation 0 at the version just read. If
+    /// Gives the election up: one multi deletes this process's latch, as operation 0 at the version just read. If
     /// that one was granted a term, the multi deletes those of `infos` (paths of leader information) that this
     /// session owns too, so that the next leader is told at once (design §4.8); as long as it stands, nobody else
     /// can have put his in their place. A latch that is gone takes nothing with it.
@@ -17,7 +17,7 @@ impl LeaderLatch {
     pub async fn leave(&mut self, client: &dyn ZooKeeperClient, infos: &[String]) -> Result<()> {
         let Some(own) = self.own.filter(|own| own.session == client.session_id()) else {
             // It went, or goes, with its session.
-            self.own = None;
+            self.forget();
             return Ok(());
         };
         let mut last = ZkError::new(ZkCode::Other, "the latch could not be deleted");
@@ -36,12 +36,12 @@ impl LeaderLatch {
                 }
             }
             let Some(latch) = operations.first().map(|operation| operation.path().to_owned()) else {
-                self.own = None;
+                self.forget();
                 return Ok(());
             };
             last = match client.multi(operations).await {
                 Ok(_) => {
-                    self.own = None;
+                    self.forget();
                     tracing::info!(path = latch, "left the election");
                     return Ok(());
                 }

@@ -1,7 +1,7 @@
 //! The latch: one ephemeral sequential node a process, by which it stands in the election (design §4.1 to §4.4).
 //!
 //! [`decide`] is the pure rule over a listing; [`LeaderLatch`] makes, claims and gives up the node, and resolves
-//! lost replies; [`OwnNode`] follows what others do to it.
+//! lost replies; `OwnNode` follows what others do to it.
 
 mod claim;
 mod decision;

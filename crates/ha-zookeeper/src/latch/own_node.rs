@@ -12,8 +12,11 @@ const RETRY: Duration = Duration::from_millis(100);
 /// What others did to the latch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OwnNodeChange {
-    /// It is not there, or one of another session stands in its place.
+    /// It is not there.
     Gone,
+    /// It belongs to another session than that of the client. Nobody else knew its uuid before it stood: where it
+    /// was made just now, the server has given the client another session without saying so.
+    OfAnotherSession,
     /// Somebody else set it: a request to step down.
     Touched,
     /// The session is over.
@@ -45,7 +48,7 @@ impl OwnNode {
         match self.client.get_and_watch(&self.node.path).await {
             Ok((_, stat, watch)) => {
                 if stat.ephemeral_owner != self.node.session.0 {
-                    return Ok(Some(OwnNodeChange::Gone));
+                    return Ok(Some(OwnNodeChange::OfAnotherSession));
                 }
                 self.watch = Some(watch);
                 Ok((stat.version != self.node.version).then_some(OwnNodeChange::Touched))
