@@ -1,5 +1,7 @@
 //! What an operator sees and does with ZooKeeper's own tools.
 
+#![allow(clippy::print_stderr, reason = "a check that is left out is told")]
+
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -121,7 +123,7 @@ async fn deleting_the_leaders_latch_moves_leadership_within_2_s() -> Result<()> 
 /// A minute in the full form (`HA_TEST_FULL=1`), 10 s else.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn three_idle_processes_change_no_znode() -> Result<()> {
-    let mut ensemble = Ensemble::start(EnsembleOptions::standalone()).await?;
+    let ensemble = Ensemble::start(EnsembleOptions::standalone()).await?;
     let admin = AdminClient::connect(&ensemble.connect_string()).await?;
     let cluster = TestCluster::new(&ensemble.connect_string(), SESSION_TIMEOUT)?;
     let processes = spawn_three(&cluster)?;
@@ -138,12 +140,15 @@ async fn three_idle_processes_change_no_znode() -> Result<()> {
     })
     .await?;
     let before = admin.walk(&cluster.znode("")).await?;
-    let transactions = ensemble.server(0)?.transactions()?.len();
+    let transactions = ensemble.transactions()?;
     let idle = Duration::from_secs(if full_form() { 60 } else { 10 });
     pause(idle).await;
     AdminClient::expect_unchanged(&before, &admin.walk(&cluster.znode("")).await?)?;
-    let all = ensemble.server(0)?.transactions()?;
-    let new: Vec<_> = all.iter().skip(transactions).collect();
+    let (Some(before), Some(all)) = (transactions, ensemble.transactions()?) else {
+        eprintln!("not checked against the server's log: it is not this test's own server");
+        return Ok(());
+    };
+    let new: Vec<_> = all.iter().skip(before.len()).collect();
     // The lease proofs of the leading process: 8 a session timeout, and nothing of anybody else.
     ensure!(
         new.iter()

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{CheckpointWatch, TestJob};
+use crate::ensemble::{Choice, EnsembleOptions};
 use crate::process::run_binary;
 use crate::{AdminClient, ClusterProcess, eventually, unique_name};
 
@@ -38,10 +39,11 @@ pub struct LeaderSnapshot {
 }
 
 impl TestCluster {
-    /// A cluster in ZooKeeper mode with this session timeout, on servers with a tick of 500 ms.
+    /// A cluster in ZooKeeper mode with this session timeout. The tick of the tests' own servers is told to it; of a
+    /// given server the default is assumed.
     ///
     /// # Errors
-    /// Its folder cannot be made.
+    /// Its folder cannot be made, or HA_TEST_ZOOKEEPER is wrong.
     pub fn new(connect_string: &str, session_timeout: Duration) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("ha-test-cluster-").tempdir()?;
         let storage = folder.path().join("storage");
@@ -51,7 +53,6 @@ impl TestCluster {
             ("high-availability.cluster-id", &cluster_id),
             ("high-availability.zookeeper.path.root", ROOT),
             ("high-availability.zookeeper.quorum", connect_string),
-            ("high-availability.zookeeper.server-tick-time", "500 ms"),
             ("high-availability.zookeeper.client.retry-wait", "200 ms"),
             (
                 "high-availability.zookeeper.client.session-timeout",
@@ -59,11 +60,21 @@ impl TestCluster {
             ),
         ]
         .map(|(key, value)| (key.to_owned(), value.to_owned()));
-        Ok(Self {
+        let cluster = Self {
             cluster_id,
             definitions: definitions.into(),
             storage,
             folder,
+        };
+        Ok(match Choice::from_environment()? {
+            Choice::Process => {
+                let tick = EnsembleOptions::standalone().tick_time.as_millis();
+                cluster.with(
+                    "high-availability.zookeeper.server-tick-time",
+                    &format!("{tick} ms"),
+                )
+            }
+            Choice::Given(_) => cluster,
         })
     }
 

@@ -127,6 +127,17 @@ impl Ensemble {
         }
     }
 
+    /// Every transaction in the log of the first server so far; `None` when that is not this test's own.
+    ///
+    /// # Errors
+    /// ZooKeeper's tool cannot read the log.
+    pub fn transactions(&self) -> Result<Option<Vec<Transaction>>> {
+        match &self.kind {
+            Kind::Own(ensemble) => ensemble.servers().first().map(Server::transactions).transpose(),
+            Kind::Shared(_) | Kind::Given(_) => Ok(None),
+        }
+    }
+
     /// Waits until every server that runs serves.
     ///
     /// # Errors
