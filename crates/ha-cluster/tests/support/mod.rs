@@ -2,8 +2,16 @@
 #![allow(dead_code, reason = "not every test file uses all of it")]
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// The longest that a test waits for a line of the log.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A folder of its own for one test, with a text and a job to count it.
 pub(crate) struct Workplace {
@@ -71,6 +79,69 @@ pub(crate) fn ha_cluster() -> Command {
 /// Runs the program to its end.
 pub(crate) fn run(arguments: &[&str]) -> Output {
     ha_cluster().args(arguments).output().unwrap()
+}
+
+/// The program while it runs. It is killed when it is dropped.
+pub(crate) struct Running {
+    child: Child,
+    events: Receiver<Value>,
+}
+
+impl Running {
+    /// Starts `run` with these arguments and a log of JSON lines.
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        let mut child = ha_cluster()
+            .args(["--log-format", "json", "run"])
+            .args(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = BufReader::new(child.stderr.take().unwrap());
+        let (sender, events) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in log.lines().map_while(Result::ok) {
+                let fields = serde_json::from_str::<Value>(&line).map(|line| line["fields"].clone());
+                if sender.send(fields.unwrap_or(Value::String(line))).is_err() {
+                    // The test has seen enough; go on reading, so that the program can go on writing.
+                }
+            }
+        });
+        Self { child, events }
+    }
+
+    /// Waits for the next event of this name.
+    pub(crate) fn event(&self, name: &str) -> Value {
+        loop {
+            let fields = self
+                .events
+                .recv_timeout(PATIENCE)
+                .unwrap_or_else(|_| panic!("no event {name}"));
+            if fields["event"] == name {
+                return fields;
+            }
+        }
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
+        let status = Command::new("kill")
+            .args([format!("-{signal}"), self.child.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(status.success());
+    }
+
+    pub(crate) fn wait(mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 pub(crate) fn text(path: &Path) -> &str {
