@@ -116,11 +116,12 @@ impl ElectionTask {
         let now = self.now();
         let actions = match event {
             LeaderElectionEvent::Granted(grant) => {
-                tracing::info!(session = %grant.session, epoch = %grant.epoch, "this process leads");
+                let at = self.location();
+                tracing::info!(session = %grant.session, epoch = %grant.epoch, at, "this process leads");
                 self.machine.granted(grant, now)
             }
             LeaderElectionEvent::Revoked { session, reason } => {
-                tracing::info!(%session, reason, "this process leads no more");
+                tracing::info!(%session, at = self.location(), reason, "this process leads no more");
                 self.machine.revoked(session, now)
             }
             LeaderElectionEvent::InformationChanged {
@@ -134,6 +135,11 @@ impl ElectionTask {
             }
         };
         self.apply(actions);
+    }
+
+    /// Where the newest term was granted.
+    fn location(&self) -> Option<String> {
+        self.driver.driver().and_then(|driver| driver.location())
     }
 
     fn on_message(&mut self, message: ElectionMessage) {

@@ -50,6 +50,11 @@ pub trait LeaderElectionDriver: Send + Sync + 'static {
     /// Whether the term `session` is the current one and its lease holds now. Must not block.
     fn has_leadership(&self, session: LeaderSessionId) -> bool;
 
+    /// Where the newest term was granted, for the log: a znode, for example. Must not block.
+    fn location(&self) -> Option<String> {
+        None
+    }
+
     /// Writes the leader information of a component, fenced by its grant.
     ///
     /// # Errors

@@ -62,8 +62,14 @@ impl MemoryServer {
     }
 
     pub(crate) fn client(&self, session: i64) -> MemoryClient {
+        self.swapped_client(session, session)
+    }
+
+    /// A client that believes in one session, and was given another one.
+    pub(crate) fn swapped_client(&self, believed: i64, session: i64) -> MemoryClient {
         MemoryClient {
             server: self.clone(),
+            believed,
             session,
         }
     }
@@ -192,6 +198,7 @@ impl Tree {
 #[derive(Clone)]
 pub(crate) struct MemoryClient {
     server: MemoryServer,
+    believed: i64,
     session: i64,
 }
 
@@ -266,7 +273,7 @@ fn parent(path: &str) -> &str {
 #[async_trait]
 impl ZooKeeperClient for MemoryClient {
     fn session_id(&self) -> SessionId {
-        SessionId(self.session)
+        SessionId(self.believed)
     }
 
     async fn get(&self, path: &str) -> ZkResult<(Bytes, Stat)> {

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use ha_core::backoff::Backoff;
 use ha_core::{Error, ErrorKind, Result};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::shared::{Command, Shared};
@@ -20,6 +20,8 @@ pub(super) struct Contention {
     pub(super) precondition: Arc<dyn LeadershipPrecondition>,
     pub(super) commands: mpsc::UnboundedReceiver<Command>,
     pub(super) closing: CancellationToken,
+    /// How the driver before this one left the election, once it has. Never do both stand in it.
+    pub(super) before: watch::Receiver<Option<Result<()>>>,
 }
 
 /// How to go on.
@@ -37,6 +39,11 @@ impl Contention {
         let longest = RETRY.1.min(self.shared.session.session_timeout() / 4);
         let mut backoff = Backoff::new(RETRY.0, longest);
         let mut reported = None;
+        tokio::select! {
+            biased;
+            () = self.closing.cancelled() => {}
+            () = left(&mut self.before) => {}
+        }
         loop {
             let present = tokio::select! {
                 biased;
@@ -48,19 +55,22 @@ impl Contention {
                 self.closing.cancelled().await;
                 break;
             };
+            let began = self.shared.clock().now();
             match Box::pin(self.stand(&present)).await {
                 Ok(Next::Leave) => break,
                 Ok(Next::Again) => {
-                    backoff.reset();
                     reported = None;
-                }
-                Err(error) => {
-                    self.note(error, &mut reported);
-                    tokio::select! {
-                        () = self.closing.cancelled() => break,
-                        () = self.shared.clock().sleep(backoff.next_delay()) => {}
+                    if self.shared.clock().now().saturating_since(began) >= RETRY.0 {
+                        backoff.reset();
+                        continue;
                     }
+                    // Over at once: somebody may go on deleting what is made here.
                 }
+                Err(error) => self.note(error, &mut reported),
+            }
+            tokio::select! {
+                () = self.closing.cancelled() => break,
+                () = self.shared.clock().sleep(backoff.next_delay()) => {}
             }
         }
         let result = self.leave().await;
@@ -81,6 +91,7 @@ impl Contention {
 
     /// Deletes what of this driver stands there, as long as it takes; the caller of `close` waits a bounded time.
     async fn leave(&mut self) -> Result<()> {
+        left(&mut self.before).await;
         let infos = self.shared.published_paths();
         loop {
             let Ok(present) = self.shared.session.session_client().await else {
@@ -96,4 +107,9 @@ impl Contention {
             }
         }
     }
+}
+
+/// Completes when a driver has left the election, or has ended otherwise.
+async fn left(driver: &mut watch::Receiver<Option<Result<()>>>) {
+    let _ = driver.wait_for(Option::is_some).await;
 }

@@ -40,6 +40,10 @@ impl LeaderElectionDriver for ZooKeeperLeaderElectionDriver {
         self.shared.session.gate().has_leadership(session)
     }
 
+    fn location(&self) -> Option<String> {
+        self.shared.latch()
+    }
+
     async fn publish(&self, component: &ComponentId, information: &LeaderInformation) -> Result<()> {
         self.publisher.publish(component, information).await
     }

@@ -1,9 +1,10 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use ha_core::Result;
 use ha_core::election::{LeaderElectionDriver, LeaderElectionDriverFactory, LeaderElectionEvents};
 use ha_core::environment::Environment;
+use tokio::sync::watch;
 
 use super::ZooKeeperLeaderElectionDriver;
 use super::contention::Contention;
@@ -16,7 +17,8 @@ use crate::latch::LeaderLatch;
 use crate::paths::ClusterPaths;
 use crate::session::ZooKeeperSession;
 
-/// Makes election drivers on one session; at most one is open at a time.
+/// Makes election drivers on one session; at most one is open at a time. One that is made while another still
+/// leaves the election enters it afterwards.
 pub struct ZooKeeperLeaderElectionDriverFactory {
     session: ZooKeeperSession,
     paths: ClusterPaths,
@@ -24,6 +26,8 @@ pub struct ZooKeeperLeaderElectionDriverFactory {
     latch: LatchData,
     precondition: Arc<dyn LeadershipPrecondition>,
     environment: Environment,
+    /// How the newest driver left the election, once it has.
+    newest: Mutex<watch::Receiver<Option<Result<()>>>>,
 }
 
 impl ZooKeeperLeaderElectionDriverFactory {
@@ -45,6 +49,7 @@ impl ZooKeeperLeaderElectionDriverFactory {
             latch,
             precondition,
             environment,
+            newest: Mutex::new(watch::channel(Some(Ok(()))).1),
         }
     }
 }
@@ -60,6 +65,10 @@ impl LeaderElectionDriverFactory for ZooKeeperLeaderElectionDriverFactory {
             self.environment.clone(),
             events,
         );
+        let before = std::mem::replace(
+            &mut *self.newest.lock().unwrap_or_else(PoisonError::into_inner),
+            shared.left.subscribe(),
+        );
         let tasks = self.environment.task_scope();
         let contention = Contention {
             shared: Arc::clone(&shared),
@@ -71,6 +80,7 @@ impl LeaderElectionDriverFactory for ZooKeeperLeaderElectionDriverFactory {
             precondition: Arc::clone(&self.precondition),
             commands,
             closing: tasks.cancellation(),
+            before,
         };
         tasks.spawn("zookeeper-election", contention.run());
         let publisher = Publisher::new(Arc::clone(&shared), Arc::clone(&self.precondition));

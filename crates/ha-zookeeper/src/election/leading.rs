@@ -1,16 +1,18 @@
 use std::collections::BTreeSet;
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ha_core::Result;
 use ha_core::election::{LeaderElectionEvent, LeaderGrant};
 use ha_core::environment::TaskScope;
-use ha_core::ids::{ComponentId, LeaderSessionId};
+use ha_core::ids::LeaderSessionId;
 use tokio::sync::watch;
 
 use super::contention::{Contention, Next};
 use super::information_watch::watch_information;
 use super::shared::Command;
+use super::unled_components::{forget_unled_components, report_unled_components};
 use crate::client::{SessionId, ZkCode};
 use crate::fence::FenceRefusal;
 use crate::latch::{Claim, LatchNode, OwnNode, OwnNodeChange};
@@ -69,7 +71,7 @@ impl Contention {
                 // Stores may write before anybody is told.
                 self.shared.fence.granted(fence);
                 if self.shared.session.gate().grant(present.lease, term) {
-                    tracing::info!(path = own.node.path, session = %term, epoch = %claim.epoch, "leadership granted");
+                    self.shared.note_latch(&own.node.path);
                     self.shared.tell(LeaderElectionEvent::Granted(LeaderGrant {
                         session: term,
                         epoch: claim.epoch,
@@ -88,6 +90,7 @@ impl Contention {
         }
         self.shared.fence.ended(term);
         self.shared.session.set_proof(None);
+        forget_unled_components(&self.shared);
         self.wind_up(present, &own.node, term, end).await
     }
 
@@ -128,13 +131,18 @@ impl Contention {
         let mut watched = BTreeSet::new();
         // Dropped at the end of the term, which ends the watches.
         let watches = self.shared.environment.task_scope();
+        watch(
+            &watches,
+            "unled-components",
+            report_unled_components(Arc::clone(&self.shared), Arc::clone(&present.client)),
+        );
         loop {
             tokio::select! {
                 biased;
                 () = self.closing.cancelled() => return TermEnd::Closing,
                 () = gate.leadership_ended(term) => return TermEnd::LeaseOver,
                 change = own.changed() => return match change {
-                    OwnNodeChange::Gone => TermEnd::LatchGone,
+                    OwnNodeChange::Gone | OwnNodeChange::OfAnotherSession => TermEnd::LatchGone,
                     OwnNodeChange::Touched => TermEnd::StepDown,
                     OwnNodeChange::SessionOver => TermEnd::LeaseOver,
                 },
@@ -156,24 +164,17 @@ impl Contention {
                     if let Some(Command::Published(component)) = command
                         && watched.insert(component.clone())
                     {
-                        self.watch(&watches, present, component);
+                        let client = Arc::clone(&present.client);
+                        watch(
+                            &watches,
+                            "leader-information-watch",
+                            watch_information(Arc::clone(&self.shared), client, component),
+                        );
                     }
                 }
                 () = self.shared.clock().sleep(present.terms.session_timeout()) => own.distrust(),
             }
         }
-    }
-
-    fn watch(&self, watches: &TaskScope, present: &SessionClient, component: ComponentId) {
-        let cancelled = watches.cancellation();
-        let watching = watch_information(Arc::clone(&self.shared), Arc::clone(&present.client), component);
-        watches.spawn("leader-information-watch", async move {
-            tokio::select! {
-                biased;
-                () = cancelled.cancelled() => {}
-                () = watching => {}
-            }
-        });
     }
 
     /// What follows a term, once the flag is false.
@@ -185,7 +186,7 @@ impl Contention {
         end: TermEnd,
     ) -> Result<Next> {
         let reason = end.reason();
-        tracing::info!(path = node.path, session = %term, reason, "leadership ended");
+        tracing::debug!(path = node.path, session = %term, reason, "leadership ended");
         if end == TermEnd::Closing {
             return Ok(Next::Leave);
         }
@@ -224,6 +225,18 @@ impl Contention {
             }
         }
     }
+}
+
+/// Starts what watches something until it ends, or the scope does.
+fn watch(watches: &TaskScope, name: &'static str, watching: impl Future<Output = ()> + Send + 'static) {
+    let cancelled = watches.cancellation();
+    watches.spawn(name, async move {
+        tokio::select! {
+            biased;
+            () = cancelled.cancelled() => {}
+            () = watching => {}
+        }
+    });
 }
 
 /// Completes when the fence of `term` was refused, with the code.

@@ -8,6 +8,7 @@ mod leading;
 mod publication;
 mod shared;
 mod standing;
+mod unled_components;
 
 pub use driver::ZooKeeperLeaderElectionDriver;
 pub use driver_factory::ZooKeeperLeaderElectionDriverFactory;

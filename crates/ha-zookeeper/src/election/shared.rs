@@ -35,6 +35,8 @@ pub(super) struct Shared {
     pub(super) stopping: AtomicBool,
     /// The components whose information this driver ever wrote.
     published: Mutex<BTreeSet<ComponentId>>,
+    /// The latch of the newest grant.
+    latch: Mutex<Option<String>>,
 }
 
 impl Shared {
@@ -56,6 +58,7 @@ impl Shared {
             left: watch::Sender::new(None),
             stopping: AtomicBool::new(false),
             published: Mutex::default(),
+            latch: Mutex::default(),
         };
         (Arc::new(shared), receiver)
     }
@@ -78,6 +81,16 @@ impl Shared {
     /// Tells the task; one that has ended needs to know nothing.
     pub(super) fn command(&self, command: Command) {
         let _ = self.commands.send(command);
+    }
+
+    /// Notes the latch of a grant.
+    pub(super) fn note_latch(&self, path: &str) {
+        *self.latch.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.to_owned());
+    }
+
+    /// The latch of the newest grant.
+    pub(super) fn latch(&self) -> Option<String> {
+        self.latch.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Notes that information of `component` may stand there.

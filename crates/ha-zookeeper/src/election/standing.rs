@@ -23,10 +23,8 @@ enum Waited {
 impl Contention {
     /// Stands in the election with one client, until there is another, the latch is lost, or the driver closes.
     pub(super) async fn stand(&mut self, present: &SessionClient) -> Result<Next> {
-        tokio::select! {
-            biased;
-            () = self.closing.cancelled() => return Ok(Next::Leave),
-            ready = self.precondition.ensure() => ready?,
+        if self.make_ready(present).await? == Next::Leave {
+            return Ok(Next::Leave);
         }
         let client = &present.client;
         let node = self.latch.enter(client.as_ref()).await?;
@@ -69,6 +67,34 @@ impl Contention {
         }
     }
 
+    /// Asks the precondition. A latch of this process that stands meanwhile keeps everybody behind it from leading
+    /// and is no use as long as the answer is no, or late: it goes then, and the others are next (I9).
+    async fn make_ready(&mut self, present: &SessionClient) -> Result<Next> {
+        let client = present.client.as_ref();
+        let standing = self.latch.may_stand(client);
+        let bound = present.terms.session_timeout() / 4;
+        let answer = tokio::select! {
+            biased;
+            () = self.closing.cancelled() => return Ok(Next::Leave),
+            answer = self.precondition.ensure() => answer,
+            () = self.shared.clock().sleep(bound), if standing => Err(Error::new(
+                ErrorKind::Unavailable,
+                format!("whether this process may lead was not known within {} ms", bound.as_millis()),
+            )
+            .at(self.shared.paths.latches())
+            .advise("check that the storage answers")),
+        };
+        let Err(error) = answer else {
+            return Ok(Next::Again);
+        };
+        if standing {
+            tracing::warn!(%error, "leaving the election, as this process may not lead now");
+            let infos = self.shared.published_paths();
+            self.latch.leave(client, &infos).await?;
+        }
+        Err(error)
+    }
+
     /// Watches the own latch, then lists, at least as new as everything written before. `None`: the own latch is
     /// not as this process left it.
     async fn look(&self, client: &dyn ZooKeeperClient, own: &mut OwnNode) -> Result<Option<Vec<String>>> {
@@ -78,6 +104,15 @@ impl Contention {
         let (synced, change, listed) = futures::join!(client.sync(&parent), own.read(), client.list(&parent));
         synced.map_err(|error| error.at(&parent))?;
         match change.map_err(|error| error.at(&path))? {
+            Some(OwnNodeChange::OfAnotherSession) => {
+                self.shared.session.give_up(client.session_id());
+                Err(Error::new(
+                    ErrorKind::Conflict,
+                    "the server has put another session in the place of this one, without saying so",
+                )
+                .at(path)
+                .advise("use servers that keep a session over a reconnect, as Apache ZooKeeper does"))
+            }
             Some(change) => {
                 tracing::info!(path, ?change, "the own latch was changed by another");
                 Ok(None)

@@ -250,3 +250,31 @@ async fn leaving_survives_lost_replies_and_an_operators_set() {
         assert!(!server.paths().contains(&info()));
     }
 }
+
+#[tokio::test]
+async fn the_latch_of_another_driver_on_the_same_session_is_left() {
+    let server = server();
+    let client = server.client(1);
+    let (mut old, mut new) = (latch(), latch());
+    let first = old.enter(&client).await.unwrap();
+    // It goes, and only its reply is lost: the next driver's latch stands there when the old one looks again.
+    server.client(9).delete(&first.path, None).await.unwrap();
+    let second = new.enter(&client).await.unwrap();
+    old.leave(&client, &[]).await.unwrap();
+    assert_eq!(latches(&client).await, [second.name.as_str()]);
+    let third = old.enter(&client).await.unwrap();
+    old.enter(&client).await.unwrap();
+    let mut standing = latches(&client).await;
+    standing.sort_by_key(|name| ClusterPaths::parse_latch_name(name).map(|(_, sequence)| sequence));
+    assert_eq!(standing, [second.name, third.name]);
+}
+
+#[tokio::test]
+async fn a_latch_that_another_session_owns_shows_that_the_session_was_swapped() {
+    let server = server();
+    let client = server.swapped_client(1, 2);
+    let node = latch().enter(&client).await.unwrap();
+    let clock = std::sync::Arc::new(ha_core::environment::SystemClock);
+    let mut own = OwnNode::new(std::sync::Arc::new(client), clock, node);
+    assert_eq!(own.read().await.unwrap(), Some(OwnNodeChange::OfAnotherSession));
+}

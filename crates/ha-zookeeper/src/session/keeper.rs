@@ -1,15 +1,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ha_core::Error;
 use ha_core::backoff::Backoff;
 use ha_core::environment::BootInstant;
 use ha_core::health::ConnectionState;
-use ha_core::{Error, ErrorKind};
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use zookeeper_client::SessionState;
 
 use super::activity::Activity;
+use super::connection::follow;
 use super::heartbeat;
 use super::observed_client::ObservedClient;
 use super::shared::Shared;
@@ -30,9 +29,11 @@ pub(super) struct Connected {
 }
 
 /// Why a client's time is over.
-enum Ended {
+pub(super) enum Ended {
     /// The session is over, or the client thinks so.
     SessionOver,
+    /// The server has put another session in its place.
+    Swapped,
     /// There is no use in another one.
     Fatal(Error),
     /// This process closes the session.
@@ -51,7 +52,7 @@ impl Keeper {
         let clock = self.shared.environment.clock.as_ref();
         loop {
             let client = Arc::clone(&connected.client);
-            match self.serve(connected).await {
+            let attach = match self.serve(connected).await {
                 Ended::Closing => {
                     client.close_within(self.shared.close_bound(), clock).await;
                     return self.shared.closed();
@@ -62,11 +63,19 @@ impl Keeper {
                 }
                 Ended::SessionOver => {
                     tracing::warn!(session = %client.session_id(), "the ZooKeeper session is over, or seems so");
+                    Some(client.as_ref())
                 }
-            }
+                Ended::Swapped => {
+                    tracing::warn!(session = %client.session_id(), "the ZooKeeper session was swapped for another one");
+                    // What this process holds stands in the old session; that ends by its timeout.
+                    self.shared.session_over();
+                    client.close_within(self.shared.session_timeout(), clock).await;
+                    None
+                }
+            };
             // Any lease and grant ends here, whatever comes of the attempt to attach again.
             self.shared.session_over();
-            let Some(next) = self.replace(&client).await else {
+            let Some(next) = self.replace(attach).await else {
                 return self.shared.closed();
             };
             connected = next;
@@ -97,51 +106,16 @@ impl Keeper {
         tokio::select! {
             biased;
             () = self.closing.cancelled() => Ended::Closing,
-            ended = self.follow(&client, &activity) => ended,
+            () = self.shared.swapped(client.session_id()) => Ended::Swapped,
+            ended = follow(&self.shared, client.state_watcher(), activity.losses()) => ended,
             never = heartbeat::beat(observed, &self.shared.proof, terms, clock) => match never {},
         }
     }
 
-    /// Follows the state of the connection until the session is over.
-    async fn follow(&self, client: &WireClient, activity: &Activity) -> Ended {
-        let mut state = client.state_watcher();
-        let mut losses = activity.losses();
-        let mut connected_since = self.shared.environment.clock.now();
-        let mut current = state.state();
-        loop {
-            match current {
-                SessionState::SyncConnected => {
-                    connected_since = self.shared.environment.clock.now();
-                    self.shared.set_state(ConnectionState::Connected);
-                }
-                // Nothing is concluded from what a read-only server says.
-                SessionState::Disconnected | SessionState::ConnectedReadOnly => {
-                    self.shared.set_state(ConnectionState::Suspended);
-                }
-                SessionState::Expired | SessionState::Closed => return Ended::SessionOver,
-                SessionState::AuthFailed => {
-                    return Ended::Fatal(
-                        Error::new(ErrorKind::Denied, "ZooKeeper refused the credentials").at(self
-                            .shared
-                            .options
-                            .servers
-                            .clone()),
-                    );
-                }
-            }
-            current = tokio::select! {
-                changed = state.changed() => changed,
-                () = lost_since(&mut losses, connected_since), if current == SessionState::SyncConnected => {
-                    self.shared.set_state(ConnectionState::Suspended);
-                    state.state()
-                }
-            };
-        }
-    }
-
     /// Attaches to the old session once more, for a client says that a session is over when the servers are
-    /// merely away; else makes a new one, for as long as it takes. `None` when this process closes the session.
-    async fn replace(&self, old: &WireClient) -> Option<Connected> {
+    /// merely away; else, or without an old one, makes a new one, for as long as it takes. `None` when this
+    /// process closes the session.
+    async fn replace(&self, old: Option<&WireClient>) -> Option<Connected> {
         tokio::select! {
             biased;
             () = self.closing.cancelled() => None,
@@ -149,7 +123,17 @@ impl Keeper {
         }
     }
 
-    async fn attach_or_create(&self, old: &WireClient) -> Connected {
+    async fn attach_or_create(&self, old: Option<&WireClient>) -> Connected {
+        if let Some(old) = old
+            && let Some(connected) = self.attach(old).await
+        {
+            return connected;
+        }
+        self.shared.set_state(ConnectionState::Lost);
+        self.create().await
+    }
+
+    async fn attach(&self, old: &WireClient) -> Option<Connected> {
         let clock = self.shared.environment.clock.as_ref();
         let options = &self.shared.options;
         let bound = old.session_timeout() / 4;
@@ -159,15 +143,23 @@ impl Keeper {
                 // A server that knows no such session may hand out another one in its place.
                 let attached = client.session_id() == old.session_id();
                 tracing::info!(session = %client.session_id(), attached, "connected to ZooKeeper again");
-                return Connected {
+                Some(Connected {
                     client,
                     connect_called,
                     attached,
-                };
+                })
             }
-            Err(error) => tracing::info!(%error, "could not attach to the old ZooKeeper session"),
+            Err(error) => {
+                tracing::info!(%error, "could not attach to the old ZooKeeper session");
+                None
+            }
         }
-        self.shared.set_state(ConnectionState::Lost);
+    }
+
+    async fn create(&self) -> Connected {
+        let clock = self.shared.environment.clock.as_ref();
+        let options = &self.shared.options;
+        let bound = self.shared.session_timeout() / 4;
         let mut backoff = Backoff::new(FIRST_WAIT.min(bound), LONGEST_WAIT.min(bound));
         loop {
             let connect_called = clock.now();
@@ -192,13 +184,5 @@ impl Keeper {
             let (random, _) = self.shared.environment.ids.uuid().as_u64_pair();
             clock.sleep(backoff.next_delay_with_jitter(random)).await;
         }
-    }
-}
-
-/// Completes when an operation that was sent after the connection was made has failed by its loss.
-async fn lost_since(losses: &mut watch::Receiver<Option<BootInstant>>, connected_since: BootInstant) {
-    let lost = losses.wait_for(|newest| newest.is_some_and(|sent| sent >= connected_since));
-    if lost.await.is_err() {
-        std::future::pending::<()>().await;
     }
 }

@@ -1,6 +1,7 @@
 //! The session: one task that owns the client, replaces it after an expiry, and feeds the lease (design §3).
 
 mod activity;
+mod connection;
 mod heartbeat;
 mod keeper;
 mod observed_client;

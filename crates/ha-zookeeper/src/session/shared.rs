@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::heartbeat::ProofSlot;
 use super::{SessionOptions, SessionStatus};
-use crate::client::ZooKeeperClient;
+use crate::client::{SessionId, ZooKeeperClient};
 
 /// How long a close waits for the server while the connection is down.
 const CLOSE_WHILE_DOWN: Duration = Duration::from_secs(1);
@@ -33,6 +33,8 @@ pub(super) struct Shared {
     pub(super) proof: ProofSlot,
     pub(super) status: watch::Sender<SessionStatus>,
     pub(super) health: HealthMonitor,
+    /// The session of which somebody found that its client was given another one.
+    swapped: watch::Sender<Option<SessionId>>,
     present: Mutex<Present>,
 }
 
@@ -53,6 +55,7 @@ impl Shared {
             proof: ProofSlot::default(),
             status: watch::Sender::new(SessionStatus::INITIAL),
             health,
+            swapped: watch::Sender::new(None),
             present: Mutex::default(),
         }
     }
@@ -112,6 +115,18 @@ impl Shared {
         self.lock().client = None;
         self.status.send_modify(|status| status.session = None);
         self.set_state(ConnectionState::Suspended);
+    }
+
+    /// The server has put another session in the place of `session`.
+    pub(super) fn note_swapped(&self, session: SessionId) {
+        self.swapped.send_replace(Some(session));
+    }
+
+    /// Completes when another session was found in the place of `session`.
+    pub(super) async fn swapped(&self, session: SessionId) {
+        let mut swapped = self.swapped.subscribe();
+        // The sender is here.
+        let _ = swapped.wait_for(|swapped| *swapped == Some(session)).await;
     }
 
     /// The session was closed by this process.

@@ -13,7 +13,7 @@ use super::heartbeat::LeaseProof;
 use super::keeper::{Connected, Keeper};
 use super::shared::{SessionClient, Shared};
 use super::{SessionOptions, SessionStatus};
-use crate::client::{ClientSource, ZooKeeperClient, connect_client};
+use crate::client::{ClientSource, SessionId, ZooKeeperClient, connect_client};
 
 /// The longest wait between attempts at start.
 const LONGEST_RETRY_WAIT: Duration = Duration::from_secs(30);
@@ -29,7 +29,8 @@ const LONGEST_RETRY_WAIT: Duration = Duration::from_secs(30);
 ///
 /// # Limits
 /// A server that answers a reconnect with another session in place of the old one, without saying so, is noticed
-/// when this process attaches anew, not when the client crate reconnects by itself. ZooKeeper never does that.
+/// when this process attaches anew or makes its next latch, not when the client crate reconnects by itself.
+/// ZooKeeper never does that.
 #[derive(Clone)]
 pub struct ZooKeeperSession {
     shared: Arc<Shared>,
@@ -110,6 +111,12 @@ impl ZooKeeperSession {
     /// From now on heartbeats are proofs of this term (`Some`), or plain again.
     pub(crate) fn set_proof(&self, proof: Option<LeaseProof>) {
         self.shared.proof.set(proof);
+    }
+
+    /// Gives up the client of `session`, because the server has put another session in its place, and makes a
+    /// new session.
+    pub(crate) fn give_up(&self, session: SessionId) {
+        self.shared.note_swapped(session);
     }
 
     /// The client with its lease, once connected; waits as long as it takes.
