@@ -13,6 +13,8 @@ use super::{Cluster, Node, Nodes};
 
 const JOB_ID: &str = "a job id of 32 lower-case hexadecimal digits";
 const CHECKPOINT_ID: &str = "a checkpoint id of 19 digits";
+/// How often the checkpoints of a job at work are read until none goes meanwhile.
+const ATTEMPTS: u32 = 5;
 /// How many jobs are looked at a time.
 const CONCURRENCY: usize = 16;
 
@@ -49,6 +51,9 @@ pub(super) async fn jobs(
     )
     .await?;
     for ((job_id, node, pointer), readable) in pointers.into_iter().zip(readable) {
+        let Some(readable) = readable else {
+            continue;
+        };
         stored.graphs.insert(
             job_id,
             StoredGraph {
@@ -129,12 +134,33 @@ pub(super) async fn checkpoints(
     broken: &mut Vec<BrokenEntry>,
 ) -> Result<Option<Vec<StoredCheckpoint>>> {
     let parent = paths.checkpoints(job_id);
-    if nodes.get(&parent).await?.is_none() {
-        return Ok(None);
-    }
     let storage = storage(cluster, broken).await;
+    let mut attempt = 1;
+    loop {
+        if nodes.get(&parent).await?.is_none() {
+            return Ok(None);
+        }
+        let mut found_broken = Vec::new();
+        let (found, is_whole) =
+            checkpoints_now(nodes, storage.as_deref(), &parent, &mut found_broken).await?;
+        // Where some went while they were read, others have come.
+        if is_whole || attempt == ATTEMPTS {
+            broken.append(&mut found_broken);
+            return Ok(Some(found));
+        }
+        attempt += 1;
+    }
+}
+
+/// The checkpoints that are there, and whether none of them went while they were read.
+async fn checkpoints_now(
+    nodes: &Nodes,
+    storage: Option<&HaStorage>,
+    parent: &str,
+    broken: &mut Vec<BrokenEntry>,
+) -> Result<(Vec<StoredCheckpoint>, bool)> {
     let mut pointers = Vec::new();
-    for node in nodes.children(&parent, broken).await? {
+    for node in nodes.children(parent, broken).await? {
         let Some(id) = CheckpointId::from_name(node.name()) else {
             broken.push(foreign(node.name(), &node.path, CHECKPOINT_ID));
             continue;
@@ -150,45 +176,47 @@ pub(super) async fn checkpoints(
         .collect();
     let readable = verify(
         nodes,
-        storage.as_deref(),
+        storage,
         files,
         pointers.iter().map(|(_, node, _)| node),
         broken,
     )
     .await?;
+    let is_whole = readable.iter().all(Option::is_some);
     let checkpoints = pointers.into_iter().zip(readable);
-    Ok(Some(
-        checkpoints
-            .map(|((id, node, pointer), readable)| StoredCheckpoint {
+    let found = checkpoints
+        .filter_map(|((id, node, pointer), readable)| {
+            Some(StoredCheckpoint {
                 id,
+                readable: readable?,
                 published: u64::try_from(node.stat.mtime).unwrap_or(0),
                 path: node.path,
                 file: pointer.file.path,
                 size: pointer.file.size,
                 crc32c: Some(pointer.file.crc32c),
                 write_id: Some(pointer.write_id),
-                readable,
             })
-            .collect(),
-    ))
+        })
+        .collect();
+    Ok((found, is_whole))
 }
 
-/// Whether each file is what its pointer says. A pointer that changed or went while its file was read proves
-/// nothing against the file: a cluster at work replaces checkpoints all the time.
+/// Whether each file is what its pointer says; `None` where the pointer changed or went while its file was read,
+/// which proves nothing against the file: a cluster at work replaces checkpoints all the time.
 async fn verify(
     nodes: &Nodes,
     storage: Option<&HaStorage>,
     files: Vec<StateFile>,
     pointers: impl Iterator<Item = &Node>,
     broken: &mut Vec<BrokenEntry>,
-) -> Result<Vec<bool>> {
+) -> Result<Vec<Option<bool>>> {
     let Some(storage) = storage else {
-        return Ok(vec![false; files.len()]);
+        return Ok(vec![Some(false); files.len()]);
     };
     let mut readable = Vec::with_capacity(files.len());
     for (state, pointer) in read_states(storage, files).await.into_iter().zip(pointers) {
         let Err(error) = state else {
-            readable.push(true);
+            readable.push(Some(true));
             continue;
         };
         nodes.sync(&pointer.path).await?;
@@ -201,7 +229,7 @@ async fn verify(
                 &error,
             ));
         }
-        readable.push(!unchanged);
+        readable.push(unchanged.then_some(false));
     }
     Ok(readable)
 }

@@ -254,7 +254,7 @@ impl Body for Leaders {
                 leader
                     .process
                     .as_ref()
-                    .map_or_else(|| "-".to_owned(), Process::shown),
+                    .map_or_else(|| "-".to_owned(), |process| render::escaped(&process.name)),
                 leader
                     .epoch
                     .map_or_else(|| "-".to_owned(), |epoch| epoch.to_string()),

@@ -1,11 +1,14 @@
 use comfy_table::presets::NOTHING;
-use comfy_table::{ContentArrangement, Table};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 use ha_core::health::BrokenEntry;
 
 use super::escaped;
 
 /// The most columns that are used.
 pub(crate) const WIDTH: u16 = 100;
+
+/// `job-` and a job id.
+const LONGEST_ID: usize = 36;
 
 /// A table with these headings; cells are wrapped where the width does not do. Ends with a newline. Text that came
 /// from outside must be escaped before.
@@ -19,8 +22,16 @@ pub(crate) fn table<const N: usize>(
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(WIDTH)
         .set_header(headings);
+    let mut longest = 0;
     for row in rows {
+        longest = longest.max(row.first().map_or(0, |id| id.chars().count()));
         table.add_row(row);
+    }
+    // Ids stand in the first column; they can be copied only when they are whole.
+    if longest <= LONGEST_ID
+        && let Some(first) = table.column_mut(0)
+    {
+        first.set_constraint(ColumnConstraint::ContentWidth);
     }
     let mut text = String::new();
     for line in table.lines() {
@@ -58,5 +69,11 @@ mod tests {
         let text = table(["A", "B"], [["x".repeat(90), "word ".repeat(60)]]);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         assert_eq!(text.matches('x').count(), 90);
+        let id = "job-eff2bc5ed0624b5ea60e7cad943e388d".to_owned();
+        let text = table(["A", "B", "C"], [[id.clone(), "y".repeat(60), "z".repeat(60)]]);
+        assert!(
+            text.contains(&id) && text.lines().all(|line| line.chars().count() <= 100),
+            "{text}"
+        );
     }
 }
