@@ -51,6 +51,6 @@ pub use blobs::HaBlobStore;
 pub use checkpoints::FileSystemCheckpointRecoveryFactory;
 pub use graphs::FileSystemJobGraphStore;
 pub use registry::FileSystemRunningJobsRegistry;
-pub use results::{FileSystemJobResultStore, JobResultStoreSettings};
+pub use results::{FileSystemJobResultStore, JobResultStoreSettings, ResultFiles};
 pub use state::{ListedState, State, StateFile, StateKind};
-pub use storage::{ClusterIdentity, HaStorage};
+pub use storage::{ClusterFiles, ClusterIdentity, HaStorage};

@@ -12,3 +12,4 @@ pub(crate) use durable_folder::{Creation, DurableFolder, LocalBase, at_most};
 pub(crate) use entry::{Entry, EntryKind, FileInfo, FolderBirth, is_temporary};
 pub(crate) use fault::Fault;
 pub(crate) use relative_path::RelativePath;
+pub(crate) use streams::TemporaryFile;

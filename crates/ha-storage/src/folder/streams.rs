@@ -20,6 +20,13 @@ pub(crate) struct Upload {
     parts: Box<dyn MultipartUpload>,
 }
 
+/// What a write that has not been put in place left under a temporary name.
+#[derive(Clone, Debug)]
+pub(crate) struct TemporaryFile {
+    folder: RelativePath,
+    name: String,
+}
+
 impl DurableFolder {
     /// Begins an upload to a file of `folder`.
     pub(crate) async fn upload(&self, folder: &RelativePath) -> Result<Upload> {
@@ -44,21 +51,41 @@ impl DurableFolder {
     /// Deletes temporary files of a folder: those last modified at `until` or before, by the store's clock; all
     /// when `None`. Gives how many.
     pub(crate) async fn sweep(&self, folder: &RelativePath, until: Option<SystemTime>) -> Result<usize> {
-        let entries = self.list(folder).await?.unwrap_or_default();
         let mut swept = 0;
-        for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File) {
-            let deleted = match folder.child(&entry.name) {
-                _ if !is_temporary(&entry.name) => false,
-                Some(path) => match self.stat(&path).await? {
-                    Some(info) if is_due(info.last_modified, until) => self.delete(&path).await?,
-                    _ => false,
-                },
-                // The store's own temporary names are outside the grammar, and hidden by the store.
-                None => self.sweep_hidden(folder, &entry.name, until).await?,
-            };
-            swept += usize::from(deleted);
+        for file in self.temporary_files(folder).await? {
+            swept += usize::from(self.delete_temporary(&file, until).await?);
         }
         Ok(swept)
+    }
+
+    /// The temporary files of a folder.
+    pub(crate) async fn temporary_files(&self, folder: &RelativePath) -> Result<Vec<TemporaryFile>> {
+        let entries = self.list(folder).await?.unwrap_or_default();
+        Ok(entries
+            .into_iter()
+            .filter(|entry| entry.kind == EntryKind::File && is_temporary(&entry.name))
+            .map(|entry| TemporaryFile {
+                folder: folder.clone(),
+                name: entry.name,
+            })
+            .collect())
+    }
+
+    /// Deletes a temporary file, if it was last modified at `until` or before. `false`: it stays, or it was not
+    /// there.
+    pub(crate) async fn delete_temporary(
+        &self,
+        file: &TemporaryFile,
+        until: Option<SystemTime>,
+    ) -> Result<bool> {
+        match file.folder.child(&file.name) {
+            Some(path) => match self.stat(&path).await? {
+                Some(info) if is_due(info.last_modified, until) => self.delete(&path).await,
+                _ => Ok(false),
+            },
+            // The store's own temporary names are outside the grammar, and hidden by the store.
+            None => self.sweep_hidden(&file.folder, &file.name, until).await,
+        }
     }
 
     async fn sweep_hidden(

@@ -14,7 +14,7 @@ use super::codec;
 use super::folder_watch::FolderWatch;
 use super::job_result_store_settings::JobResultStoreSettings;
 use super::result_file::{self, Progress, ResultName};
-use crate::folder::{Creation, DurableFolder, EntryKind, RelativePath, at_most, is_temporary};
+use crate::folder::{Creation, DurableFolder, RelativePath, at_most, is_temporary};
 use crate::reports::Reports;
 use crate::shared::Shared;
 use crate::storage::{HaStorage, Location, StorageBase, corrupt};
@@ -33,7 +33,9 @@ const READERS: usize = 16;
 /// Look-ups ask for one file by name, whatever the number of results.
 pub struct FileSystemJobResultStore {
     storage: Arc<HaStorage>,
-    folder: DurableFolder,
+    pub(super) folder: DurableFolder,
+    /// The folder is a configured one, which other clusters may share.
+    pub(super) is_configured: bool,
     /// Of the results' folder, which two clusters may share.
     shared: Arc<Shared>,
     watch: FolderWatch,
@@ -72,7 +74,7 @@ impl FileSystemJobResultStore {
         let prefix = [RESULTS, storage.cluster_id().as_str()];
         let folder = storage.base().folder(&prefix, storage.environment());
         let shared = storage.base().shared_or(&folder, storage.shared());
-        Self::build(storage, folder, shared, delete_on_commit, health)
+        Self::build(storage, folder, shared, delete_on_commit, health, false)
     }
 
     async fn open_with(
@@ -93,6 +95,7 @@ impl FileSystemJobResultStore {
             shared,
             settings.delete_on_commit,
             health,
+            true,
         ))
     }
 
@@ -102,9 +105,11 @@ impl FileSystemJobResultStore {
         shared: Arc<Shared>,
         delete_on_commit: bool,
         health: HealthMonitor,
+        is_configured: bool,
     ) -> Arc<Self> {
         Arc::new(Self {
             storage,
+            is_configured,
             watch: FolderWatch::new(folder.clone(), health.clone()),
             folder,
             shared,
@@ -159,27 +164,6 @@ impl FileSystemJobResultStore {
         self.folder.display(&result_file::path(job_id, Progress::Dirty))
     }
 
-    /// Deletes every result file of this folder, and the folder if it is empty then. Other files are not touched;
-    /// their paths are given. Idempotent.
-    ///
-    /// # Errors
-    /// The first failure; a repetition goes on.
-    pub async fn delete_all_results(&self) -> Result<Vec<String>> {
-        let mut left = Vec::new();
-        for entry in self.folder.list(&RelativePath::root()).await?.unwrap_or_default() {
-            match result_file::parse(&entry.name) {
-                ResultName::Of(job_id, progress) if entry.kind == EntryKind::File => {
-                    self.folder.delete(&result_file::path(job_id, progress)).await?;
-                }
-                _ if is_temporary(&entry.name) => {}
-                _ => left.push(format!("{}/{}", self.place(), entry.name)),
-            }
-        }
-        self.folder.sweep(&RelativePath::root(), None).await?;
-        self.folder.remove_if_empty(&RelativePath::root()).await;
-        Ok(left)
-    }
-
     /// Deletes what writes of ended processes left under temporary names, older than `age` by the store's own
     /// clock. Gives how many were deleted.
     ///
@@ -192,7 +176,7 @@ impl FileSystemJobResultStore {
     }
 
     /// The folder, for people.
-    fn place(&self) -> String {
+    pub(super) fn place(&self) -> String {
         self.folder.display(&RelativePath::root())
     }
 

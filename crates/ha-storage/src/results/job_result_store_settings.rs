@@ -2,6 +2,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobResultStoreSettings {
     /// The folder of the files, a path or URI; `<storageDir>/job-results-store/<cluster-id>` when `None`.
+    /// The clean-up of a cluster leaves what is in a folder of one's own choice: other clusters may share it.
     pub storage_path: Option<String>,
     /// Whether marking a result clean deletes it, after which the same job id may run again.
     pub delete_on_commit: bool,

@@ -4,10 +4,12 @@ mod codec;
 mod file_system_job_result_store;
 mod folder_watch;
 mod job_result_store_settings;
+mod removal;
 mod result_file;
 
 pub use file_system_job_result_store::FileSystemJobResultStore;
 pub use job_result_store_settings::JobResultStoreSettings;
+pub use removal::ResultFiles;
 
 #[cfg(test)]
 mod tests;

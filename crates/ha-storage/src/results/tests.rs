@@ -336,3 +336,35 @@ async fn clean_up_deletes_results_and_nothing_else() {
     assert_eq!(left, [fixture.folder().join("mine").display().to_string()]);
     assert_eq!(fixture.local.files(), ["job-results-store/c1/mine"]);
 }
+
+#[tokio::test]
+async fn results_in_a_configured_folder_are_left_for_whoever_shares_it() {
+    let local = LocalStorage::new().await;
+    let own = local.directory.path().join("own");
+    let settings = JobResultStoreSettings {
+        storage_path: Some(own.display().to_string()),
+        delete_on_commit: false,
+    };
+    let store =
+        FileSystemJobResultStore::open(Arc::clone(&local.storage), settings, HealthMonitor::default())
+            .await
+            .unwrap();
+    assert!(store.delete_all_results().await.unwrap().is_empty());
+    store.create_dirty_result(&entry(1)).await.unwrap();
+    let file = own.join(format!("{}_DIRTY.json", job(1)));
+    std::fs::write(own.join("x#1"), "of a writer of another cluster").unwrap();
+    let left = store.delete_all_results().await.unwrap();
+    assert_eq!(left, [file.display().to_string()]);
+    assert!(file.exists() && own.join("x#1").exists());
+}
+
+#[tokio::test]
+async fn a_clean_up_deletes_no_result_that_was_recorded_after_it_listed_them() {
+    let fixture = Fixture::new(false).await;
+    fixture.store.create_dirty_result(&entry(1)).await.unwrap();
+    let listed = fixture.store.result_files().await.unwrap();
+    fixture.store.create_dirty_result(&entry(2)).await.unwrap();
+    assert!(fixture.store.delete_files(listed).await.unwrap().is_empty());
+    assert_eq!(fixture.flags(job(1)).await, (false, false, false));
+    assert!(fixture.dirty(job(2)).exists());
+}

@@ -1,4 +1,4 @@
-//! Identity, listings, and the removal of a whole cluster.
+//! Identity, listings, and temporary files.
 
 use std::time::{Duration, SystemTime};
 
@@ -37,10 +37,7 @@ impl HaStorage {
                 std::process::id()
             ),
         };
-        let content = serde_json::to_vec(&identity).map_err(|error| {
-            Error::new(ErrorKind::Internal, "the identity cannot be written").caused_by(error)
-        })?;
-        match self.folder().create(&layout([IDENTITY]), content.into()).await? {
+        match self.create_identity(&identity).await? {
             Creation::Created => Ok(identity),
             Creation::Exists => self.read_identity().await?.ok_or_else(|| {
                 Error::new(ErrorKind::Unavailable, "it was made and removed by others")
@@ -48,6 +45,29 @@ impl HaStorage {
                     .not_applied()
             }),
         }
+    }
+
+    async fn create_identity(&self, identity: &ClusterIdentity) -> Result<Creation> {
+        let content = serde_json::to_vec(identity).map_err(|error| {
+            Error::new(ErrorKind::Internal, "the identity cannot be written").caused_by(error)
+        })?;
+        self.folder().create(&layout([IDENTITY]), content.into()).await
+    }
+
+    /// Deletes identity.json, so that nobody leads with what is left. Idempotent.
+    ///
+    /// # Errors
+    /// `Denied`, `Unavailable`.
+    pub async fn delete_identity(&self) -> Result<()> {
+        self.folder().delete(&layout([IDENTITY])).await.map(drop)
+    }
+
+    /// Puts `identity` back after [`HaStorage::delete_identity`], unless there is one.
+    ///
+    /// # Errors
+    /// `Denied`, `Unavailable`.
+    pub async fn restore_identity(&self, identity: &ClusterIdentity) -> Result<()> {
+        self.create_identity(identity).await.map(drop)
     }
 
     /// The identity of the cluster, `None` when there is none yet. Writes nothing.
@@ -125,7 +145,7 @@ impl HaStorage {
     }
 
     /// The jobs that have a folder in `parent`.
-    async fn job_folders(&self, parent: &str) -> Result<Vec<JobId>> {
+    pub(super) async fn job_folders(&self, parent: &str) -> Result<Vec<JobId>> {
         let entries = self.folder().list(&layout([parent])).await?.unwrap_or_default();
         Ok(entries
             .iter()
@@ -169,6 +189,15 @@ impl HaStorage {
     }
 
     async fn sweep(&self, until: Option<SystemTime>) -> Result<usize> {
+        let mut swept = 0;
+        for folder in self.all_folders().await? {
+            swept += self.folder().sweep(&folder, until).await?;
+        }
+        Ok(swept)
+    }
+
+    /// Every folder of the layout that files are written into.
+    pub(super) async fn all_folders(&self) -> Result<Vec<RelativePath>> {
         let mut folders = vec![
             RelativePath::root(),
             layout([JOB_GRAPHS]),
@@ -182,52 +211,25 @@ impl HaStorage {
         for owner in self.job_folders(BLOBS).await? {
             folders.push(state_path::blob_folder(owner));
         }
-        let mut swept = 0;
-        for folder in folders {
-            swept += self.folder().sweep(&folder, until).await?;
-        }
-        Ok(swept)
+        Ok(folders)
     }
 
-    /// Deletes every file of this cluster's folder that is of its layout, and the folders that are empty then.
-    /// Nothing else is touched. Idempotent. Call it after the pointers are gone.
-    ///
-    /// Gives the paths of what is left there, foreign entries for instance.
-    ///
-    /// # Errors
-    /// The first failure; a repetition goes on.
-    pub async fn delete_cluster_files(&self) -> Result<Vec<String>> {
-        let root = self.folder();
-        for kind in StateKind::ALL {
-            for state in self.list_states(kind, None).await? {
-                self.delete(&state.path).await?;
-            }
-        }
-        self.delete_all_blobs().await?;
-        self.sweep(None).await?;
-        for owner in self.job_folders(JOBS).await? {
-            root.remove_if_empty(&state_path::checkpoint_folder(owner)).await;
-            root.remove_if_empty(&state_path::job_folder(owner)).await;
-        }
-        for folder in [JOB_GRAPHS, JOBS, REGISTRY, BLOBS] {
-            root.remove_if_empty(&layout([folder])).await;
-        }
-        root.delete(&layout([IDENTITY])).await?;
-        root.remove_if_empty(&RelativePath::root()).await;
-        let left = root.list(&RelativePath::root()).await?.unwrap_or_default();
-        Ok(left.iter().map(|entry| self.display(&entry.name)).collect())
+    /// The blobs of a job.
+    pub(super) async fn blob_files(&self, owner: JobId) -> Result<Vec<RelativePath>> {
+        let mut files = self.files(&state_path::blob_folder(owner)).await?;
+        files.retain(|path| path.file_name().parse::<BlobKey>().is_ok());
+        Ok(files)
     }
 
     /// Deletes the blobs of a job, and the folder if it is empty then. `false`: there was none.
     pub(crate) async fn delete_blobs(&self, owner: JobId) -> Result<bool> {
-        let folder = state_path::blob_folder(owner);
         let mut any = false;
-        for path in self.files(&folder).await? {
-            if path.file_name().parse::<BlobKey>().is_ok() {
-                any |= self.folder().delete(&path).await?;
-            }
+        for path in self.blob_files(owner).await? {
+            any |= self.folder().delete(&path).await?;
         }
-        self.folder().remove_if_empty(&folder).await;
+        self.folder()
+            .remove_if_empty(&state_path::blob_folder(owner))
+            .await;
         Ok(any)
     }
 

@@ -1,11 +1,13 @@
 //! The HA storage directory of one cluster.
 
+mod cluster_files;
 mod cluster_identity;
 mod ha_storage;
 mod housekeeping;
 mod location;
 mod storage_base;
 
+pub use cluster_files::ClusterFiles;
 pub use cluster_identity::ClusterIdentity;
 pub use ha_storage::HaStorage;
 pub(crate) use ha_storage::corrupt;

@@ -136,6 +136,20 @@ async fn clean_up_removes_this_clusters_files_and_tells_what_is_left() {
 }
 
 #[tokio::test]
+async fn a_clean_up_deletes_no_file_that_was_put_after_it_listed_them() {
+    let local = LocalStorage::new().await;
+    put_graph(&local.storage, 1).await;
+    let listed = local.storage.cluster_files().await.unwrap();
+    local.storage.identity().await.unwrap();
+    let graph = put_graph(&local.storage, 2).await;
+    std::fs::write(local.folder().join("jobgraphs/y#1"), "being written").unwrap();
+    assert!(local.storage.delete_files(&listed).await.unwrap().is_empty());
+    let left = local.files();
+    assert_eq!(left.len(), 3, "{left:?}");
+    assert!(local.folder().join(&graph.path).exists());
+}
+
+#[tokio::test]
 async fn only_old_temporary_files_are_swept() {
     let local = LocalStorage::new().await;
     let file = put_checkpoint(&local.storage, 1, 1).await;
