@@ -7,10 +7,12 @@ use uuid::Uuid;
 
 use super::json;
 
-/// Longest name that a pointer carries, in bytes; the whole name stands in the state file.
+/// Longest name that a pointer carries, in bytes of JSON; the whole name stands in the state file.
 const MAX_NAME: usize = 256;
-/// Longest reason of a failure in a recorded end, in bytes; the whole one stands in the job result file.
+/// Longest reason of a failure in a recorded end, in bytes of JSON; the whole one stands in the job result file.
 const MAX_CAUSE: usize = 2048;
+/// Longest digest in a recorded end, in bytes of JSON; the whole one stands in the job result file.
+const MAX_DIGEST: usize = 256;
 
 /// A znode that names a state file: of a job graph, or of a completed checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +23,7 @@ pub struct Pointer {
     pub write_id: Uuid,
     /// The name of the job, for people; cut to a bound.
     pub name: Option<String>,
-    /// How the job ended, once it has: it never runs again (I7). Names and causes are cut to a bound.
+    /// How the job ended, once it has: it never runs again (I7). Its texts are cut to a bound.
     pub terminal: Option<JobResultEntry>,
 }
 
@@ -53,22 +55,9 @@ impl Pointer {
     /// # Errors
     /// `Invalid` when it is too long.
     pub fn encode(&self, path: &str) -> Result<Bytes> {
-        let cut = |text: &str, limit| {
-            text.get(..text.floor_char_boundary(limit))
-                .unwrap_or(text)
-                .to_owned()
-        };
-        let terminal = self.terminal.as_ref().map(|entry| Terminal {
-            result: JobResult {
-                name: cut(&entry.result.name, MAX_NAME),
-                failure_cause: entry
-                    .result
-                    .failure_cause
-                    .as_deref()
-                    .map(|cause| cut(cause, MAX_CAUSE)),
-                ..entry.result.clone()
-            },
-            job_digest: entry.job_digest.clone(),
+        let terminal = self.terminal.as_ref().map(bounded_end).map(|entry| Terminal {
+            result: entry.result,
+            job_digest: entry.job_digest,
         });
         json::encode(
             path,
@@ -114,7 +103,7 @@ impl Pointer {
     }
 }
 
-/// An end as a pointer holds it: name and cause cut to a bound.
+/// An end as a pointer holds it: its texts cut to a bound, so that it has room in a znode whatever they hold.
 pub(crate) fn bounded_end(entry: &JobResultEntry) -> JobResultEntry {
     JobResultEntry {
         result: JobResult {
@@ -126,14 +115,28 @@ pub(crate) fn bounded_end(entry: &JobResultEntry) -> JobResultEntry {
                 .map(|cause| cut(cause, MAX_CAUSE)),
             ..entry.result.clone()
         },
-        job_digest: entry.job_digest.clone(),
+        job_digest: entry.job_digest.as_deref().map(|digest| cut(digest, MAX_DIGEST)),
     }
 }
 
+/// The beginning of a text that takes at most `limit` bytes of JSON. Control characters, of which JSON makes six
+/// bytes, are replaced. Cutting twice is cutting once.
 fn cut(text: &str, limit: usize) -> String {
-    text.get(..text.floor_char_boundary(limit))
-        .unwrap_or(text)
-        .to_owned()
+    let mut length = 0;
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\r' | '\t' => c,
+            _ if c.is_control() => char::REPLACEMENT_CHARACTER,
+            _ => c,
+        })
+        .take_while(|c| {
+            length += match c {
+                '"' | '\\' | '\n' | '\r' | '\t' => 2,
+                _ => c.len_utf8(),
+            };
+            length <= limit
+        })
+        .collect()
 }
 
 /// The write id in a pointer's data, whatever else is there. `None` when there is none.
@@ -219,5 +222,24 @@ mod tests {
         let end = read.terminal.unwrap();
         assert_eq!(end.result.failure_cause.unwrap().len(), MAX_CAUSE);
         assert_eq!(end.result.application_status, ApplicationStatus::Failed);
+    }
+
+    #[test]
+    fn an_end_has_room_whatever_its_texts_hold() {
+        for text in ["\0", "\u{1b}", "\"", "\\", "\n", "\u{85}", "\u{1f600}"] {
+            let mut end = ended(&text.repeat(20_000));
+            end.result.name = text.repeat(20_000);
+            end.job_digest = Some(text.repeat(20_000));
+            let pointer = Pointer {
+                name: Some(text.repeat(20_000)),
+                terminal: Some(end.clone()),
+                ..pointer()
+            };
+            let data = pointer.encode("/p").unwrap();
+            assert!(data.len() <= 4096, "{text:?}: {} bytes", data.len());
+            let read = Pointer::decode("/p", StateKind::JobGraph, &data).unwrap();
+            assert_eq!(read.terminal, Some(bounded_end(&end)), "{text:?}");
+            assert_eq!(bounded_end(&bounded_end(&end)), bounded_end(&end), "{text:?}");
+        }
     }
 }
