@@ -256,6 +256,13 @@ impl JobResultStore for ZooKeeperJobResultStore {
         for place in running.values() {
             self.context.health.clear_broken(place);
         }
+        // A file of another end was left by a deposed process: the pointer has decided. The file is replaced
+        // before the job is cleaned up.
+        dirty.entries.retain(|filed| {
+            ended
+                .get(&filed.job_id())
+                .is_none_or(|end| bounded_end(filed) == bounded_end(end))
+        });
         let filed: BTreeSet<_> = dirty.entries.iter().map(JobResultEntry::job_id).collect();
         for (job_id, end) in ended {
             if !filed.contains(&job_id) && !self.files.has_clean_job_result_entry(job_id).await? {
