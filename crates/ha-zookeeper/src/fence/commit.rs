@@ -61,16 +61,24 @@ pub enum Proof {
         /// The node.
         path: String,
     },
+    /// All these nodes are gone. One alone may have been deleted by somebody else, and the multi refused.
+    AllGone {
+        /// The nodes, at least one.
+        paths: Vec<String>,
+    },
     /// Nothing does: equal values prove nothing (a counter), or there is nothing to prove.
     Nothing,
 }
 
 impl Proof {
-    /// The node to read.
-    pub(super) fn path(&self) -> Option<&str> {
+    /// The nodes to read.
+    pub(super) fn paths(&self) -> &[String] {
         match self {
-            Self::WriteId { path, .. } | Self::Content { path, .. } | Self::Gone { path } => Some(path),
-            Self::Nothing => None,
+            Self::WriteId { path, .. } | Self::Content { path, .. } | Self::Gone { path } => {
+                std::slice::from_ref(path)
+            }
+            Self::AllGone { paths } => paths,
+            Self::Nothing => &[],
         }
     }
 }

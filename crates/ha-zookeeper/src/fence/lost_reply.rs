@@ -32,18 +32,18 @@ pub(super) async fn resolve(
     fence: Option<&Fence>,
     proof: &Proof,
 ) -> Verdict {
-    let Some(target) = proof.path() else {
+    let mut paths = proof.paths().to_vec();
+    let Some(target) = paths.first().cloned() else {
         return Verdict::Unknown { latch_lost: None };
     };
-    let mut paths = vec![target.to_owned()];
     paths.extend(fence.map(|fence| fence.latch_path.clone()));
     for _ in 0..ATTEMPTS {
-        let read = match client.sync(target).await {
+        let read = match client.sync(&target).await {
             Ok(()) => client.multi_get(&paths).await,
             Err(error) => Err(error),
         };
         match read {
-            Ok(read) => return verdict(fence, proof, read),
+            Ok(read) => return verdict(fence, proof, &read),
             Err(error) if error.code == ZkCode::ConnectionLoss => {}
             Err(_) => break,
         }
@@ -51,24 +51,20 @@ pub(super) async fn resolve(
     Verdict::Unknown { latch_lost: None }
 }
 
-fn verdict(fence: Option<&Fence>, proof: &Proof, read: Vec<ZkResult<(Bytes, Stat)>>) -> Verdict {
-    let mut read = read.into_iter();
-    let target = read.next();
-    let applied = match (proof, &target) {
-        (Proof::WriteId { write_id, .. }, Some(Ok((data, _)))) => codec::write_id_of(data) == Some(*write_id),
-        (Proof::Content { data: mine, .. }, Some(Ok((data, _)))) => data == mine,
-        (Proof::Gone { .. }, Some(Err(error))) => error.code == ZkCode::NoNode,
+fn verdict(fence: Option<&Fence>, proof: &Proof, read: &[ZkResult<(Bytes, Stat)>]) -> Verdict {
+    let (targets, latch) = read.split_at_checked(proof.paths().len()).unwrap_or_default();
+    let says_applied = |target: &ZkResult<(Bytes, Stat)>| match (proof, target) {
+        (Proof::WriteId { write_id, .. }, Ok((data, _))) => codec::write_id_of(data) == Some(*write_id),
+        (Proof::Content { data: mine, .. }, Ok((data, _))) => data == mine,
+        (Proof::Gone { .. } | Proof::AllGone { .. }, Err(error)) => error.code == ZkCode::NoNode,
         _ => false,
     };
-    if applied {
+    if !targets.is_empty() && targets.iter().all(says_applied) {
         return Verdict::Applied;
     }
-    let unread = match &target {
-        Some(Ok(_)) => false,
-        Some(Err(error)) => error.code != ZkCode::NoNode,
-        None => true,
-    };
-    match (fence, read.next()) {
+    let is_read = |target: &ZkResult<_>| !matches!(target, Err(error) if error.code != ZkCode::NoNode);
+    let unread = targets.is_empty() || !targets.iter().all(is_read);
+    match (fence, latch.first()) {
         // Without a latch nothing says that nobody wrote over it.
         _ if unread => Verdict::Unknown { latch_lost: None },
         (Some(fence), Some(Ok((_, stat)))) => {
@@ -131,16 +127,16 @@ mod tests {
         let mine = r#"{"writeId":"00000000-0000-0000-0000-000000000001"}"#;
         let fence = fence();
         assert_eq!(
-            verdict(Some(&fence), &write_id, vec![node(mine), no_node()]),
+            verdict(Some(&fence), &write_id, &[node(mine), no_node()]),
             Verdict::Applied
         );
         let gone = Proof::Gone { path: path.clone() };
-        assert_eq!(verdict(None, &gone, vec![no_node()]), Verdict::Applied);
+        assert_eq!(verdict(None, &gone, &[no_node()]), Verdict::Applied);
         let content = Proof::Content {
             path,
             data: Bytes::from_static(b"DONE"),
         };
-        assert_eq!(verdict(None, &content, vec![node("DONE")]), Verdict::Applied);
+        assert_eq!(verdict(None, &content, &[node("DONE")]), Verdict::Applied);
     }
 
     #[test]
@@ -150,7 +146,7 @@ mod tests {
             write_id: Uuid::from_u128(1),
         };
         let fence = fence();
-        let ask = |latch| verdict(Some(&fence), &proof, vec![no_node(), latch]);
+        let ask = |latch| verdict(Some(&fence), &proof, &[no_node(), latch]);
         assert_eq!(ask(latch(4, 9)), Verdict::NotApplied);
         for (latch, code) in [
             (latch(5, 9), ZkCode::BadVersion),
@@ -165,8 +161,32 @@ mod tests {
             );
         }
         assert_eq!(
-            verdict(None, &proof, vec![no_node()]),
+            verdict(None, &proof, &[no_node()]),
             Verdict::Unknown { latch_lost: None }
+        );
+    }
+
+    #[test]
+    fn deletions_are_proved_by_all_of_them_together() {
+        let proof = Proof::AllGone {
+            paths: vec!["/a".to_owned(), "/b".to_owned()],
+        };
+        let fence = fence();
+        let gone = [no_node(), no_node(), no_node()];
+        assert_eq!(verdict(Some(&fence), &proof, &gone), Verdict::Applied);
+        // Somebody else deleted one, so that the multi was refused.
+        for read in [
+            [node(""), no_node(), latch(4, 9)],
+            [no_node(), node(""), latch(4, 9)],
+        ] {
+            assert_eq!(verdict(Some(&fence), &proof, &read), Verdict::NotApplied);
+        }
+        let deposed = [no_node(), node(""), no_node()];
+        assert_eq!(
+            verdict(Some(&fence), &proof, &deposed),
+            Verdict::Unknown {
+                latch_lost: Some(ZkCode::NoNode)
+            }
         );
     }
 }
