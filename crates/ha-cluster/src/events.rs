@@ -1,5 +1,22 @@
-//! The log lines that others read: at level info, each with an `event` field of fixed name and camelCase
-//! fields beside it. Their names are part of the interface of the JSON log.
+//! The log lines that others read: each has a field `event` of fixed name, and camelCase fields beside it. In the
+//! JSON log (`--log-format json`) they stand in `fields`; the text log shows the message alone, which says the same.
+//!
+//! | `event` | fields | when |
+//! |---|---|---|
+//! | `processStarted` | `process`, `pid`, `restAddress` | before anything is contacted |
+//! | `leadershipGranted` | `component`, `sessionId` | this process leads |
+//! | `leadershipConfirmed` | `component`, `sessionId`, `address` | others can find it |
+//! | `leadershipRevoked` | `component` | it leads no more |
+//! | `leaderChanged` | `component`, and `sessionId`, `epoch`, `address` where one is known | leader retrieval |
+//! | `jobAccepted` | `jobId`, `name` | the job is durable |
+//! | `jobStarted` | `jobId`, `sessionId` | it starts from nothing |
+//! | `checkpointRestored` | `jobId`, `sessionId`, `checkpointId`, `offset` | it goes on from a checkpoint |
+//! | `checkpointCompleted` | `jobId`, `sessionId`, `checkpointId`, `bytes` | a checkpoint is acknowledged |
+//! | `checkpointFailed` | `jobId`, `error` | the job goes on from the last good one |
+//! | `jobWaits` | `jobId`, `error` | something failed and is tried again |
+//! | `jobSuspended` | `jobId`, `reason` | it stops here and has not ended |
+//! | `jobEnded` | `jobId`, `status` | its end is recorded |
+//! | `jobCleanedUp` | `jobId` | its result is clean |
 
 use ha_services::ids::{CheckpointId, ComponentId, JobId, LeaderSessionId};
 use ha_services::jobs::JobStatus;

@@ -1,5 +1,5 @@
 //! The program while it runs: signals, submission from outside, and going on after a crash.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+#![expect(clippy::unwrap_used, reason = "a test may")]
 
 mod support;
 

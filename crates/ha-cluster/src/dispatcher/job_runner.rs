@@ -38,12 +38,16 @@ impl Dispatcher {
                 revoked: stop,
                 suspend: this.suspend.clone(),
             };
-            if let JobManagerEnd::Ended(entry) = this.run_job(&term, &manager).await {
-                this.ended().remember(JobOverview::ended(&entry.result));
-                this.clean_up(&term, job_id).await;
-            }
+            let is_over = match this.run_job(&term, &manager).await {
+                JobManagerEnd::Ended(entry) => {
+                    this.ended().remember(JobOverview::ended(&entry.result));
+                    this.clean_up(&term, job_id).await;
+                    true
+                }
+                JobManagerEnd::Suspended => manager.revoked.is_cancelled(),
+            };
             // A suspended job stays listed while its term lasts, unless it was taken out by others.
-            if !term.revoked.is_cancelled() && !this.suspend.is_cancelled() {
+            if is_over && !term.revoked.is_cancelled() && !this.suspend.is_cancelled() {
                 term.jobs().remove(&job_id);
             }
         });

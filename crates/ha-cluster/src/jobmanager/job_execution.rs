@@ -13,9 +13,9 @@ use super::job_outcome::JobOutcome;
 use crate::blocking::blocking;
 use crate::component::Contending;
 use crate::wordcount::{Sink, Snapshot, TaskEnd, WordCount, WordCountTask};
-use crate::{events, job, retry};
+use crate::{events, file_fault, job, retry};
 
-/// How often in a row a sink that cannot be written is tried before the job fails.
+/// How often in a row a sink that is gone is tried before the job fails.
 const SINK_ATTEMPTS: u32 = 5;
 
 /// How an execution ended by itself.
@@ -24,12 +24,22 @@ pub(super) enum ExecutionEnd {
     Ended(JobResultEntry),
     /// The process ends; the job goes on elsewhere.
     Suspended,
+    /// A defect of this program. The job is not ended by it (I8); the next term or process takes it up.
+    Broken(Error),
+}
+
+/// How an execution came to know what is to become of the job.
+enum Attempt {
+    Outcome(JobOutcome),
+    Suspended,
+    Broken(Error),
 }
 
 /// One attempt at a job, in one term of its leadership.
 ///
-/// Invariant: nothing here ends a job but the end of its text, a source or sink that stays unusable, and a
-/// user's wish; errors of ZooKeeper and of the HA storage are waited out (I8).
+/// Invariant: nothing here ends a job but the end of its text, a source or sink that is certainly gone, and a
+/// user's wish; errors of ZooKeeper and of the HA storage are waited out, and a defect of this program suspends
+/// the job (I8).
 pub(super) struct JobExecution<'a> {
     pub(super) manager: &'a JobManager,
     pub(super) contending: &'a Contending,
@@ -41,8 +51,10 @@ impl JobExecution<'_> {
     pub(super) async fn run(&self) -> ExecutionEnd {
         let job = &self.manager.job;
         let scope = self.manager.environment.task_scope();
-        let Some(outcome) = self.work(&scope).await else {
-            return ExecutionEnd::Suspended;
+        let outcome = match self.work(&scope).await {
+            Attempt::Outcome(outcome) => outcome,
+            Attempt::Suspended => return ExecutionEnd::Suspended,
+            Attempt::Broken(error) => return ExecutionEnd::Broken(error),
         };
         // Waits for the worker, so that nothing of this attempt is left when the end is recorded.
         scope.shutdown().await;
@@ -56,13 +68,13 @@ impl JobExecution<'_> {
         ExecutionEnd::Ended(entry)
     }
 
-    /// Runs to the point where the end is known. `None`: the process ends.
-    async fn work(&self, scope: &TaskScope) -> Option<JobOutcome> {
+    /// Runs to the point where the end is known.
+    async fn work(&self, scope: &TaskScope) -> Attempt {
         let job = &self.manager.job;
         let (checkpointer, snapshot) = tokio::select! {
             biased;
-            () = job.cancelled() => return Some(JobOutcome::canceled(0)),
-            () = self.manager.suspend.cancelled() => return None,
+            () = job.cancelled() => return Attempt::Outcome(JobOutcome::canceled(0)),
+            () = self.manager.suspend.cancelled() => return Attempt::Suspended,
             recovered = self.recover() => recovered,
         };
         self.note_running().await;
@@ -75,9 +87,12 @@ impl JobExecution<'_> {
         let mut task = WordCountTask::start(scope, &self.manager.environment, job.spec(), snapshot);
         match self.count(&mut task, &checkpointer).await {
             Counting::Ended(TaskEnd::Counted(snapshot)) => self.put_sink(snapshot).await,
-            Counting::Ended(TaskEnd::Failed(error)) => Some(JobOutcome::failed(&error, run_millis())),
-            Counting::Canceled => Some(JobOutcome::canceled(run_millis())),
-            Counting::Suspended => None,
+            Counting::Ended(TaskEnd::Failed(error)) => {
+                Attempt::Outcome(JobOutcome::failed(&error, run_millis()))
+            }
+            Counting::Ended(TaskEnd::Broken(error)) => Attempt::Broken(error),
+            Counting::Canceled => Attempt::Outcome(JobOutcome::canceled(run_millis())),
+            Counting::Suspended => Attempt::Suspended,
         }
     }
 
@@ -188,7 +203,7 @@ impl JobExecution<'_> {
                 events::checkpoint_completed(job.id(), self.session, id, bytes);
                 job.update(|overview| {
                     overview.latest_checkpoint_id = Some(id);
-                    overview.reason = None;
+                    overview.reason = task.trouble().map(|error| error.to_string());
                 });
                 Ok(())
             }
@@ -200,9 +215,8 @@ impl JobExecution<'_> {
         }
     }
 
-    /// Puts the counts in place. A full or read-only disk is waited for; other failures end the job after a few
-    /// attempts.
-    async fn put_sink(&self, snapshot: Snapshot) -> Option<JobOutcome> {
+    /// Puts the counts in place. What may pass is waited out; only a sink that is certainly gone ends the job.
+    async fn put_sink(&self, snapshot: Snapshot) -> Attempt {
         let job = &self.manager.job;
         let run_millis = snapshot.run_millis;
         let count = Arc::new(snapshot.word_count);
@@ -213,24 +227,25 @@ impl JobExecution<'_> {
             let error = match self.try_put_sink(job, Arc::clone(&count)).await {
                 Ok(()) => {
                     job.set_reason(None);
-                    return Some(JobOutcome {
+                    return Attempt::Outcome(JobOutcome {
                         status: ApplicationStatus::Succeeded,
                         cause: None,
                         run_millis,
                     });
                 }
+                Err(error) if error.kind() == ErrorKind::Internal => return Attempt::Broken(error),
                 Err(error) => error,
             };
             failures += u32::from(!error.is_retryable());
             if failures >= SINK_ATTEMPTS {
-                return Some(JobOutcome::failed(&error, run_millis));
+                return Attempt::Outcome(JobOutcome::failed(&error, run_millis));
             }
             events::job_waits(job.id(), "writing the sink", &error);
             job.set_reason(Some(format!("writing the sink failed: {error}")));
             tokio::select! {
                 biased;
-                () = job.cancelled() => return Some(JobOutcome::canceled(run_millis)),
-                () = self.manager.suspend.cancelled() => return None,
+                () = job.cancelled() => return Attempt::Outcome(JobOutcome::canceled(run_millis)),
+                () = self.manager.suspend.cancelled() => return Attempt::Suspended,
                 () = self.manager.environment.clock.sleep(backoff.next_delay()) => {}
             }
         }
@@ -315,15 +330,10 @@ async fn recorded_end(
 
 /// What failed at the sink: `Unavailable` where waiting may help.
 fn sink_error(error: &io::Error) -> Error {
-    let (kind, advice) = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            (ErrorKind::Unavailable, "free some space; the job waits for it")
-        }
-        io::ErrorKind::ReadOnlyFilesystem => (
-            ErrorKind::Unavailable,
-            "make the file system writable; the job waits for it",
-        ),
-        _ => (ErrorKind::Invalid, "check the sink's folder"),
+    let (kind, advice) = if file_fault::is_permanent(error) {
+        (ErrorKind::Invalid, "check the sink's folder")
+    } else {
+        (ErrorKind::Unavailable, file_fault::advice(error))
     };
     Error::new(kind, format!("the sink cannot be written: {error}"))
         .not_applied()

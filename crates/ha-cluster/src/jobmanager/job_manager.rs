@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
+use ha_services::Error;
 use ha_services::environment::Environment;
 use ha_services::ids::{ComponentId, LeaderSessionId};
-use ha_services::jobs::JobResultEntry;
+use ha_services::jobs::{JobResultEntry, JobStatus};
 use ha_services::services::HighAvailabilityServices;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -119,8 +120,20 @@ impl JobManager {
             end = execution.run() => Some(match end {
                 ExecutionEnd::Ended(entry) => JobManagerEnd::Ended(entry),
                 ExecutionEnd::Suspended => self.suspended("the process ends"),
+                ExecutionEnd::Broken(error) => self.broken(error),
             }),
         }
+    }
+
+    /// The process must not go on after a defect. Where it does, the job waits for the next term.
+    fn broken(&self, error: Error) -> JobManagerEnd {
+        let error = error.at(format!("job {}", self.job.id()));
+        self.job.update(|overview| {
+            overview.status = JobStatus::Created;
+            overview.reason = Some(format!("a defect stopped it, the next term takes it up: {error}"));
+        });
+        self.environment.fatal_error_handler.on_fatal_error(error);
+        self.suspended("a defect")
     }
 
     fn suspended(&self, reason: &str) -> JobManagerEnd {

@@ -61,7 +61,8 @@ impl WordCount {
             return;
         }
         match self.counts.get_mut(word) {
-            Some(count) => *count += 1,
+            // A count may come from a file, so it is not trusted to have room.
+            Some(count) => *count = count.saturating_add(1),
             None => {
                 self.counts.insert(word.to_vec(), 1);
             }

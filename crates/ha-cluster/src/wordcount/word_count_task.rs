@@ -7,14 +7,15 @@ use bytes::Bytes;
 use ha_services::backoff::Backoff;
 use ha_services::environment::{BootInstant, Clock, Environment, TaskScope};
 use ha_services::{Error, ErrorKind, Result};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{Snapshot, Step, TextReader, Throttle, WordCount};
 use crate::blocking::blocking;
+use crate::file_fault;
 use crate::job::JobSpec;
 
-/// How often in a row the source is tried before the job fails.
+/// How often in a row a source that is gone is looked for before the job fails.
 const SOURCE_ATTEMPTS: u32 = 5;
 
 /// How a task ended.
@@ -22,8 +23,10 @@ const SOURCE_ATTEMPTS: u32 = 5;
 pub enum TaskEnd {
     /// The whole text is counted.
     Counted(Snapshot),
-    /// The source cannot be read.
+    /// The source is gone or was changed, and stays so.
     Failed(Error),
+    /// A defect of this program: it says nothing about the source, and ends no job.
+    Broken(Error),
 }
 
 /// A running word count: it reads and counts by itself, and answers requests for a snapshot between two steps.
@@ -34,6 +37,7 @@ pub struct WordCountTask {
     snapshots: mpsc::Sender<oneshot::Sender<Bytes>>,
     end: oneshot::Receiver<TaskEnd>,
     offset: Arc<AtomicU64>,
+    trouble: watch::Receiver<Option<Error>>,
     stop: CancellationToken,
 }
 
@@ -43,6 +47,7 @@ impl WordCountTask {
         let (snapshots, requests) = mpsc::channel(1);
         let (end_sender, end) = oneshot::channel();
         let offset = Arc::new(AtomicU64::new(snapshot.word_count.offset()));
+        let (trouble_sender, trouble) = watch::channel(None);
         let stop = scope.cancellation().child_token();
         let worker = Worker {
             clock: Arc::clone(&environment.clock),
@@ -52,6 +57,7 @@ impl WordCountTask {
             run_before: snapshot.run_millis,
             offset: Arc::clone(&offset),
             requests,
+            trouble: trouble_sender,
             state: Some((snapshot.word_count, None)),
         };
         let stopped = stop.clone();
@@ -69,6 +75,7 @@ impl WordCountTask {
             snapshots,
             end,
             offset,
+            trouble,
             stop,
         }
     }
@@ -76,6 +83,11 @@ impl WordCountTask {
     /// How many bytes are counted.
     pub fn offset(&self) -> u64 {
         self.offset.load(Ordering::Relaxed)
+    }
+
+    /// Why the source cannot be read at present.
+    pub fn trouble(&self) -> Option<Error> {
+        self.trouble.borrow().clone()
     }
 
     /// A snapshot of what is counted, as the bytes of a checkpoint. `None` when the task has ended.
@@ -89,7 +101,7 @@ impl WordCountTask {
     pub async fn ended(&mut self) -> TaskEnd {
         match (&mut self.end).await {
             Ok(end) => end,
-            Err(_) => TaskEnd::Failed(Error::new(ErrorKind::Internal, "the word count was stopped")),
+            Err(_) => TaskEnd::Broken(Error::new(ErrorKind::Internal, "the word count broke off")),
         }
     }
 }
@@ -108,49 +120,54 @@ struct Worker {
     run_before: u64,
     offset: Arc<AtomicU64>,
     requests: mpsc::Receiver<oneshot::Sender<Bytes>>,
+    trouble: watch::Sender<Option<Error>>,
     /// The count and its reader; `None` only while a step has them.
     state: Option<(WordCount, Option<TextReader>)>,
 }
 
 impl Worker {
     async fn run(mut self) -> TaskEnd {
+        match self.count().await {
+            Ok(Ok(())) => TaskEnd::Counted(self.into_end()),
+            Ok(Err(error)) => TaskEnd::Failed(error),
+            Err(error) => TaskEnd::Broken(error),
+        }
+    }
+
+    /// Counts to the end of the text. The outer error is a defect, the inner one the source's.
+    async fn count(&mut self) -> Result<Result<()>> {
         let mut backoff = Backoff::default();
         let mut failures = 0;
         loop {
-            if let Ok(request) = self.requests.try_recv()
-                && let Err(error) = self.answer(request).await
-            {
-                return TaskEnd::Failed(error);
+            if let Ok(request) = self.requests.try_recv() {
+                self.answer(request).await?;
             }
             let allowed = self.throttle.allowed(self.elapsed());
             if allowed == Some(0) {
                 let wait = self.throttle.wait(self.elapsed());
-                if let Err(error) = self.answer_for(wait).await {
-                    return TaskEnd::Failed(error);
-                }
+                self.answer_for(wait).await?;
                 continue;
             }
-            match self.step(allowed).await {
-                Ok(Ok(Step::Read { lines })) => {
+            match self.step(allowed).await? {
+                Ok(Step::Read { lines }) => {
                     self.throttle.read(lines);
                     failures = 0;
                     backoff.reset();
+                    self.trouble.send_if_modified(|trouble| trouble.take().is_some());
                 }
-                Ok(Ok(Step::End)) => return TaskEnd::Counted(self.into_end()),
-                Ok(Err(error)) => {
-                    failures += 1;
+                Ok(Step::End) => return Ok(Ok(())),
+                Err(error) => {
+                    failures += u32::from(file_fault::is_permanent(&error));
                     // A text that became shorter than what was counted of it will not heal.
                     let is_final = error.kind() == std::io::ErrorKind::UnexpectedEof;
-                    let error = self.source_error(error);
+                    let error = self.source_error(&error);
                     if is_final || failures >= SOURCE_ATTEMPTS {
-                        return TaskEnd::Failed(error);
+                        return Ok(Err(error));
                     }
                     tracing::warn!(%error, "the source cannot be read, trying again");
-                    if let Err(error) = self.answer_for(backoff.next_delay()).await {
-                        return TaskEnd::Failed(error);
-                    }
+                    self.trouble.send_replace(Some(error));
+                    self.answer_for(backoff.next_delay()).await?;
                 }
-                Err(error) => return TaskEnd::Failed(error),
             }
         }
     }
@@ -227,13 +244,18 @@ impl Worker {
         Ok(())
     }
 
-    fn source_error(&self, error: std::io::Error) -> Error {
-        Error::new(
+    fn source_error(&self, error: &std::io::Error) -> Error {
+        let failed = Error::new(
             ErrorKind::Unavailable,
             format!("the source cannot be read: {error}"),
         )
         .at(self.source.display().to_string())
-        .not_applied()
+        .not_applied();
+        if file_fault::is_permanent(error) {
+            failed.advise("name a source that stays as it is")
+        } else {
+            failed.advise(file_fault::advice(error))
+        }
     }
 
     fn into_end(mut self) -> Snapshot {

@@ -116,7 +116,8 @@ impl Running {
             let fields = self
                 .events
                 .recv_timeout(PATIENCE)
-                .unwrap_or_else(|_| panic!("no event {name}"));
+                .map_err(|_| format!("no event {name}"))
+                .unwrap();
             if fields["event"] == name {
                 return fields;
             }

@@ -2,112 +2,22 @@
 //! what becomes of a job when its process or its leadership goes.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
+mod member;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use ha_cluster::job::{JobFile, JobOverview, JobSpec};
-use ha_cluster::process::{ClusterProcess, ProcessOptions};
-use ha_cluster::rest::{RestClient, RestListener};
+use ha_cluster::job::{JobFile, JobSpec};
+use ha_cluster::rest::RestClient;
 use ha_services::configuration::Configuration;
 use ha_services::environment::Environment;
 use ha_services::ids::{CheckpointId, ComponentId, JobId};
 use ha_services::jobs::{ApplicationStatus, JobStatus};
 use ha_services::{EmbeddedHaServices, ErrorKind};
+use member::{Member, client, eventually, get};
 use serde_json::{Value, json};
 use support::{Workplace, counted_by_the_shell};
-
-/// The longest that a test waits for anything.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-struct Member {
-    process: ClusterProcess,
-    address: String,
-}
-
-impl Member {
-    async fn start(services: &Arc<EmbeddedHaServices>, name: &str, configuration: Configuration) -> Self {
-        let listener = RestListener::bind(&["127.0.0.1:0".parse().unwrap()]).unwrap();
-        let address = format!("http://{}", listener.address());
-        let options =
-            ProcessOptions::from_configuration(&configuration, name.to_owned(), address.clone()).unwrap();
-        let environment = Environment::system();
-        let process = ClusterProcess::start(Arc::clone(services) as Arc<_>, environment, options, listener)
-            .await
-            .unwrap();
-        Self { process, address }
-    }
-
-    async fn leading(services: &Arc<EmbeddedHaServices>) -> Self {
-        let member = Self::start(services, "one", Configuration::new()).await;
-        member.until_it_leads().await;
-        member
-    }
-
-    /// Waits until the endpoint answers as the leader.
-    async fn until_it_leads(&self) {
-        eventually("leading", async || {
-            let answer = get(&format!("{}/v1/jobs", self.address)).await;
-            (answer.status().as_u16() == 200).then_some(())
-        })
-        .await;
-    }
-
-    async fn submit(&self, id: JobId, spec: &JobSpec) {
-        RestClient::new()
-            .unwrap()
-            .submit(&self.address, id, spec)
-            .await
-            .unwrap();
-    }
-
-    async fn job(&self, id: JobId) -> Option<JobOverview> {
-        RestClient::new().unwrap().job(&self.address, id).await.unwrap()
-    }
-
-    async fn until_job(&self, what: &str, id: JobId, is: impl Fn(&JobOverview) -> bool) -> JobOverview {
-        eventually(what, async || {
-            let job = self.process.dispatcher().job(id).await.ok().flatten();
-            job.filter(&is)
-        })
-        .await
-    }
-
-    async fn end(&self) {
-        self.process.suspend().await;
-        self.process.stop().await;
-    }
-}
-
-async fn eventually<T>(what: &str, mut check: impl AsyncFnMut() -> Option<T>) -> T {
-    let clock = Environment::system().clock;
-    let waiting = async {
-        loop {
-            if let Some(value) = check().await {
-                return value;
-            }
-            clock.sleep(Duration::from_millis(5)).await;
-        }
-    };
-    match tokio::time::timeout(PATIENCE, waiting).await {
-        Ok(value) => value,
-        Err(_) => panic!("not within {PATIENCE:?}: {what}"),
-    }
-}
-
-async fn get(url: &str) -> reqwest::Response {
-    client().get(url).send().await.unwrap()
-}
-
-/// A client that is not sent on.
-fn client() -> reqwest::Client {
-    reqwest::Client::builder()
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .unwrap()
-}
 
 fn services() -> Arc<EmbeddedHaServices> {
     let configuration = Configuration::new().with_cluster_defaults();
