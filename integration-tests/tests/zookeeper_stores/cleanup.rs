@@ -1,13 +1,16 @@
 //! Clean-up of a job and of a cluster: all of it, nothing else, as often as one likes (I8, I11).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use ha_core::ErrorKind;
-use ha_core::ids::{ClusterId, ComponentId};
+use async_trait::async_trait;
+use ha_core::election::LeaderContender;
+use ha_core::environment::Environment;
+use ha_core::ids::{ClusterId, ComponentId, LeaderSessionId};
 use ha_core::jobs::{ApplicationStatus, JobStatus};
 use ha_core::services::HighAvailabilityServices;
+use ha_core::{Error, ErrorKind};
 use ha_testkit::contract::{checkpoint, ended, graph, job};
-use ha_testkit::fakes::RecordingJobGraphListener;
+use ha_testkit::fakes::{RecordingFatalErrorHandler, RecordingJobGraphListener};
 use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::services::ZooKeeperHaServices;
 use integration_tests::AdminClient;
@@ -145,8 +148,7 @@ async fn a_cluster_is_removed_whole_and_its_neighbours_are_not_touched() {
     let neighbour_id = ClusterId::new(&format!("{}-2", rig.cluster_id)).unwrap();
     let neighbour_paths = ClusterPaths::new("/ha-test", "/stores", &neighbour_id).unwrap();
     let configuration = rig.configuration_of(&neighbour_id, rig.directory.path());
-    let environment = ha_core::environment::Environment::system();
-    let neighbour = ZooKeeperHaServices::connect(&configuration, environment)
+    let neighbour = ZooKeeperHaServices::connect(&configuration, Environment::system())
         .await
         .unwrap();
     fill(&neighbour, 1).await;
@@ -191,4 +193,120 @@ async fn what_is_not_of_the_layout_is_left_and_named() {
     let left: Vec<_> = left.into_iter().map(|node| node.path).collect();
     assert_eq!(left, [rig.paths.cluster(), &rig.paths.jobs(), &foreign]);
     services.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_the_tree_is_not_here_the_files_of_the_one_elsewhere_are_left() {
+    let rig = Rig::new().await;
+    let services = rig.leading_services().await;
+    fill(&services, 1).await;
+    let files = rig.files();
+    let root = format!("/elsewhere-{}", rig.cluster_id);
+    let configuration = rig
+        .configuration()
+        .with("high-availability.zookeeper.path.root", root.clone());
+    let elsewhere = ZooKeeperHaServices::connect(&configuration, Environment::system())
+        .await
+        .unwrap();
+    let error = elsewhere.close_and_cleanup_all_data().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+    assert_eq!(rig.files(), files);
+    // A start with the wrong root makes a tree there, which says that one was lost.
+    elsewhere.cluster_uuid().await.unwrap();
+    let error = elsewhere.close_and_cleanup_all_data().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+    assert_eq!(rig.files(), files);
+    elsewhere.close().await.unwrap();
+    rig.admin.delete_tree(&format!("/ha-test{root}")).await.unwrap();
+    services.close_and_cleanup_all_data().await.unwrap();
+    assert!(rig.files().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clean_up_that_was_cut_off_is_repeated_to_its_end() {
+    let rig = Rig::new().await;
+    for with_tree in [true, false] {
+        let services = rig.leading_services().await;
+        fill(&services, 1).await;
+        services.close().await.unwrap();
+        // Its traces: the file of the identity goes before the last multi, the other files after it.
+        std::fs::remove_file(rig.files_with("identity.json").remove(0)).unwrap();
+        if !with_tree {
+            rig.admin.delete_tree(rig.paths.cluster()).await.unwrap();
+        }
+        let services = rig.services().await;
+        services.close_and_cleanup_all_data().await.unwrap();
+        assert!(rig.files().is_empty());
+        assert!(rig.admin.walk(rig.paths.cluster()).await.unwrap().is_empty());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_removed_beside_a_process_that_contends_in_a_named_election() {
+    let rig = Rig::new().await;
+    let services = rig.leading_services().await;
+    fill(&services, 1).await;
+    services.close().await.unwrap();
+    let named = rig
+        .paths
+        .for_named_election(&ComponentId::custom("reports").unwrap());
+    let latch = named.latch("00000000-0000-0000-0000-000000000001-latch-0000000000");
+    rig.admin.create(&named.latches(), b"").await.unwrap();
+    rig.admin.create(&latch, b"").await.unwrap();
+    let (znodes, files) = (rig.znodes().await, rig.files());
+    let services = rig.services().await;
+    let error = services.close_and_cleanup_all_data().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotLeader, "{error}");
+    assert_eq!(error.subject(), Some(latch.as_str()));
+    AdminClient::expect_unchanged(&znodes, &rig.znodes().await).unwrap();
+    assert_eq!(rig.files(), files);
+    rig.admin.delete(&latch).await.unwrap();
+    services.close_and_cleanup_all_data().await.unwrap();
+    assert!(rig.files().is_empty());
+    assert!(rig.admin.walk(rig.paths.cluster()).await.unwrap().is_empty());
+}
+
+/// Closes its services when it is revoked.
+#[derive(Default)]
+struct ClosesServices {
+    services: OnceLock<Arc<ZooKeeperHaServices>>,
+    granted: tokio::sync::Notify,
+}
+
+#[async_trait]
+impl LeaderContender for ClosesServices {
+    async fn grant_leadership(&self, _: LeaderSessionId) {
+        self.granted.notify_one();
+    }
+
+    async fn revoke_leadership(&self) {
+        self.services.get().unwrap().close().await.unwrap();
+    }
+
+    fn address(&self) -> String {
+        "http://closes:1".to_owned()
+    }
+
+    async fn handle_error(&self, _: Error) {}
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_callback_may_close_the_services_that_are_being_closed() {
+    let rig = Rig::new().await;
+    let fatal = RecordingFatalErrorHandler::new();
+    let environment = Environment::system().with_fatal_error_handler(Arc::new(fatal.clone()));
+    let configuration = rig
+        .configuration()
+        .with("high-availability.revoke-timeout", "5 s");
+    let services = ZooKeeperHaServices::connect(&configuration, environment)
+        .await
+        .unwrap();
+    let contender = Arc::new(ClosesServices::default());
+    assert!(contender.services.set(Arc::clone(&services)).is_ok());
+    let election = services.dispatcher_leader_election();
+    election.start(Arc::clone(&contender) as _).await.unwrap();
+    contender.granted.notified().await;
+    services.close().await.unwrap();
+    assert!(fatal.errors().is_empty(), "{:?}", fatal.errors());
+    assert!(rig.admin.children(&rig.paths.latches()).await.unwrap().is_empty());
 }

@@ -21,7 +21,7 @@ use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::services::{ZooKeeperHaServices, describe_this_process};
 use ha_zookeeper::session::{SessionOptions, ZooKeeperSession};
 use ha_zookeeper::stores::{
-    JobGraphChanges, StoreContext, ZooKeeperCheckpointRecoveryFactory, ZooKeeperJobGraphStore,
+    JobGraphChanges, JobLocks, StoreContext, ZooKeeperCheckpointRecoveryFactory, ZooKeeperJobGraphStore,
     ZooKeeperJobResultStore, ZooKeeperRunningJobsRegistry,
 };
 use integration_tests::{AdminClient, Ensemble, NodeSnapshot, unique_name};
@@ -123,6 +123,7 @@ impl Rig {
             status: session.status(),
             orphan_age: Duration::from_secs(600),
             job_graph_changes: JobGraphChanges::default(),
+            job_locks: JobLocks::default(),
         };
         let settings = JobResultStoreSettings {
             storage_path: None,

@@ -82,22 +82,31 @@ impl IdentityGuard {
         )
     }
 
-    /// Whether tree and storage are of one cluster, without making anything. `None`: there is no tree.
+    /// Whether there is a tree, and it may be removed with the storage. Makes nothing. A tree whose file is missing
+    /// is what an interrupted clean-up leaves; `false` means neither tree nor file.
     ///
     /// # Errors
-    /// As [`IdentityGuard::establish`]; a missing file is no error.
-    pub(crate) async fn check(&self) -> Result<Option<()>> {
+    /// As [`IdentityGuard::establish`]; `Conflict` too when the tree of the storage is not here: it may be alive
+    /// elsewhere, and its pointers name the files.
+    pub(crate) async fn is_removable(&self) -> Result<bool> {
         let client = self.clients.client().await?;
-        let Some(node) = self.read_node(&client).await? else {
+        let node = self.read_node(&client).await?;
+        if node.is_none() {
             let children = self.children(&client).await?;
-            return match children.is_empty() {
-                true => Ok(None),
-                false => Err(self.foreign(&children)),
-            };
-        };
-        match self.storage.read_identity().await? {
-            Some(file) if file.cluster_uuid != node.cluster_uuid => Err(self.mismatch(&node, &file)),
-            _ => Ok(Some(())),
+            if !children.is_empty() {
+                return Err(self.foreign(&children));
+            }
+        }
+        match (node, self.storage.read_identity().await?) {
+            (Some(node), Some(file)) if file.cluster_uuid != node.cluster_uuid => {
+                Err(self.mismatch(&node, &file))
+            }
+            (Some(node), _) if node.tree_lost => Err(self.elsewhere(
+                "the tree was found empty although state files were there, and nobody has accepted that",
+            )),
+            (Some(_), _) => Ok(true),
+            (None, Some(_)) => Err(self.elsewhere("the storage belongs to a cluster, and no tree is here")),
+            (None, None) => Ok(false),
         }
     }
 
@@ -146,7 +155,7 @@ impl IdentityGuard {
             )
             .at(self.paths.identity())
             .not_applied()
-            .advise("correct high-availability.storageDir or cluster-id, or restore the storage")),
+            .advise("correct high-availability.storageDir or cluster-id, restore the storage, or repeat a clean-up that was interrupted")),
         }
     }
 
@@ -188,6 +197,17 @@ impl IdentityGuard {
         .at(self.paths.identity())
         .not_applied()
         .advise("give each cluster a root and cluster-id, and a storageDir, of its own")
+    }
+
+    /// Perhaps the tree is alive under another root or quorum.
+    fn elsewhere(&self, reason: &str) -> Error {
+        Error::new(
+            ErrorKind::Conflict,
+            format!("{reason}: the storage {} may be in use by a tree elsewhere", self.storage.uri()),
+        )
+        .at(self.paths.identity())
+        .not_applied()
+        .advise("check high-availability.zookeeper.quorum and path.root; if the tree is lost, let a process of the cluster make it anew, accept it with `hactl doctor --accept-empty-tree --apply`, then repeat the clean-up")
     }
 
     fn foreign(&self, children: &[String]) -> Error {

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use ha_core::ids::{ComponentId, JobId};
 use ha_core::{Error, ErrorKind, Result};
-use ha_storage::FileSystemJobResultStore;
+use ha_storage::{ClusterFiles, FileSystemJobResultStore, ResultFiles};
 
 use crate::client::{ClientSource, Operation, ZkCode, ZooKeeperClient};
-use crate::codec::LatchData;
 use crate::fence::{Commit, FencedWriter, LeadershipFence, Proof, Term};
 use crate::identity::IdentityGuard;
 use crate::latch::{LatchDecision, LatchNode, LeaderLatch, decide};
@@ -21,24 +20,63 @@ pub(super) struct ClusterCleanup {
     pub clients: Arc<dyn ClientSource>,
     pub identity: Arc<IdentityGuard>,
     pub results: Arc<FileSystemJobResultStore>,
-    pub contender: LatchData,
+}
+
+/// The files that are deleted once their pointers are gone: those that were there while nobody else could lead.
+#[derive(Default)]
+pub(super) struct Doomed {
+    files: ClusterFiles,
+    results: ResultFiles,
+    /// Znodes that are not of the layout.
+    left: Vec<String>,
 }
 
 impl ClusterCleanup {
-    /// Removes the cluster. The caller has left every election of this process.
+    /// Removes the cluster. The caller has left every election of this process. `latch` is that of the attempts
+    /// before, whose node may still stand.
+    ///
+    /// identity.json goes before the last multi, so that an interrupted clean-up leaves a tree with which nobody
+    /// leads, or files without identity. Only in these two states, and with the tree whole, is anything removed:
+    /// an identity.json without a tree means that the tree is elsewhere, and perhaps alive.
     ///
     /// # Errors
     /// `NotLeader` (nothing removed) when another process contends; `Conflict` when tree and storage are of two
-    /// clusters or the tree is not ours, or naming what is left because it is not of the layout; else the first
-    /// failure, after which a repetition goes on.
-    pub(super) async fn run(self) -> Result<()> {
-        let mut left = Vec::new();
-        // Without a tree there is nobody to be fenced from, and files only.
-        if self.identity.check().await?.is_some() {
-            left = self.remove_znodes().await?;
+    /// clusters, the tree is not ours or not where the storage's is, or naming what is left because it is not of
+    /// the layout; else the first failure, after which a repetition goes on.
+    pub(super) async fn run(&self, latch: &mut LeaderLatch) -> Result<()> {
+        let doomed = self.remove_tree(latch).await?;
+        self.delete_files(doomed).await
+    }
+
+    /// Removes the znodes, if there are any; gives the files that nothing names then.
+    async fn remove_tree(&self, latch: &mut LeaderLatch) -> Result<Doomed> {
+        if self.identity.is_removable().await? {
+            return self.remove_znodes(latch).await;
         }
-        left.extend(self.context.storage.delete_cluster_files().await?);
-        left.extend(self.results.delete_all_results().await?);
+        // Nobody to be fenced from. Who starts makes the identity before any file, and is seen then.
+        let doomed = self.list_files().await?;
+        match self.identity.is_removable().await? {
+            false => Ok(doomed),
+            true => Err(Error::not_leader(
+                "a process of this cluster started meanwhile; nothing was removed",
+            )
+            .at(self.paths().cluster())
+            .advise("stop every process of the cluster first")),
+        }
+    }
+
+    async fn list_files(&self) -> Result<Doomed> {
+        Ok(Doomed {
+            files: self.context.storage.cluster_files().await?,
+            results: self.results.result_files().await?,
+            left: Vec::new(),
+        })
+    }
+
+    async fn delete_files(&self, doomed: Doomed) -> Result<()> {
+        let mut left = doomed.left;
+        left.extend(self.context.storage.delete_files(&doomed.files).await?);
+        left.extend(self.results.delete_files(doomed.results).await?);
         if left.is_empty() {
             return Ok(());
         }
@@ -57,21 +95,16 @@ impl ClusterCleanup {
         self.context.writer.paths()
     }
 
-    async fn remove_znodes(&self) -> Result<Vec<String>> {
+    async fn remove_znodes(&self, latch: &mut LeaderLatch) -> Result<Doomed> {
         let client = self.clients.client().await?;
-        let mut latch = LeaderLatch::new(
-            self.paths().clone(),
-            self.contender.clone(),
-            Arc::clone(&self.context.environment.ids),
-        );
-        let removed = match self.stand(&mut latch, client.as_ref()).await {
+        let removed = match self.stand(latch, client.as_ref()).await {
             Ok((node, fence)) => self.remove_as_leader(&node, fence).await,
             Err(error) => Err(error),
         };
         if removed.is_err()
             && let Err(error) = latch.leave(client.as_ref(), &[]).await
         {
-            tracing::warn!(%error, "the latch of the clean-up goes with its session");
+            tracing::warn!(%error, "the latch of the clean-up goes with the next attempt, or with its session");
         }
         removed
     }
@@ -84,12 +117,15 @@ impl ClusterCleanup {
     ) -> Result<(LatchNode, LeadershipFence)> {
         let node = latch.enter(client).await?;
         let latches = self.paths().latches();
-        let (names, _) = client
-            .list(&latches)
-            .await
-            .map_err(|error| error.at(&latches).not_applied())?;
-        let other = names.iter().find(|name| **name != node.name);
-        if let (LatchDecision::Lowest, None) = (decide(&names, &node.name), other) {
+        let names = children(client, &latches).await?;
+        let mut other = names
+            .iter()
+            .find(|name| **name != node.name)
+            .map(|name| self.paths().latch(name));
+        if other.is_none() {
+            other = named_contender(client, self.paths()).await?;
+        }
+        if let (LatchDecision::Lowest, None) = (decide(&names, &node.name), &other) {
             let session = ha_core::ids::LeaderSessionId::random(&*self.context.environment.ids);
             if let Some(claim) = latch.claim(client, &node, session).await? {
                 let fence = LeadershipFence::new();
@@ -100,11 +136,11 @@ impl ClusterCleanup {
             }
         }
         Err(Error::not_leader("another process contends for this cluster; nothing was removed")
-            .at(other.map_or(latches, |name| self.paths().latch(name)))
+            .at(other.unwrap_or(latches))
             .advise("stop every process of the cluster first; the latch of one that was killed stays for a session timeout"))
     }
 
-    async fn remove_as_leader(&self, latch: &LatchNode, fence: LeadershipFence) -> Result<Vec<String>> {
+    async fn remove_as_leader(&self, latch: &LatchNode, fence: LeadershipFence) -> Result<Doomed> {
         let writer = FencedWriter::new(
             Arc::clone(&self.clients),
             fence,
@@ -116,44 +152,76 @@ impl ClusterCleanup {
             ..self.context.clone()
         };
         let term = context.writer.begin().await?;
-        let paths = context.writer.paths();
-        for job_id in jobs(&context, &paths.jobs()).await? {
-            delete_checkpoints(&context, &term, job_id).await?;
-            delete_counter(&context, &term, job_id).await?;
-            remove_folder(&context, &term, &paths.job(job_id)).await?;
-        }
-        for job_id in jobs(&context, &paths.job_graphs()).await? {
-            let change = context.job_graph_changes.begin(job_id, None);
-            delete_all(&context, &term, vec![paths.job_graph(job_id)]).await?;
-            change.applied();
-        }
-        for job_id in jobs(&context, &paths.running_jobs()).await? {
-            delete_all(&context, &term, vec![paths.running_job(job_id)]).await?;
-        }
-        for name in names(&context, &paths.leader()).await? {
-            if let Ok(component) = ComponentId::parse(&name) {
-                delete_all(&context, &term, vec![paths.connection_info(&component)]).await?;
-                remove_folder(&context, &term, &paths.leader_of(&component)).await?;
-            } else if let Some(election) = name.strip_prefix("latch-")
-                && let Ok(component) = ComponentId::custom(election)
-            {
-                remove_folder(&context, &term, &paths.for_named_election(&component).latches()).await?;
+        // As long as the latch stands nobody else puts a file.
+        let doomed = self.list_files().await?;
+        remove_data(&context, &term).await?;
+        // The check alone: the identity is given up in this term only.
+        context.writer.commit(&term, Vec::new(), &Proof::Nothing).await?;
+        let identity = context.storage.read_identity().await?;
+        context.storage.delete_identity().await?;
+        match remove_rest(&context, &term, latch).await {
+            Ok(Rest::Removed { left }) => Ok(Doomed { left, ..doomed }),
+            Ok(Rest::Contended { by }) => {
+                // The other one leads next, and needs it.
+                if let Some(identity) = identity {
+                    context.storage.restore_identity(&identity).await?;
+                }
+                Err(
+                    Error::not_leader("another process contends since; the cluster's jobs were removed")
+                        .at(by)
+                        .advise("stop it, then repeat the clean-up"),
+                )
             }
+            Err(error) => Err(error),
         }
-        for folder in [
-            paths.jobs(),
-            paths.job_graphs(),
-            paths.running_jobs(),
-            paths.configuration(),
-        ] {
-            remove_folder(&context, &term, &folder).await?;
-        }
-        remove_tree(&context, &term, latch).await
     }
 }
 
+/// Removes all that jobs and elections keep, but the latch that it is done under.
+async fn remove_data(context: &StoreContext, term: &Term) -> Result<()> {
+    let paths = context.writer.paths();
+    for job_id in jobs(context, &paths.jobs()).await? {
+        delete_checkpoints(context, term, job_id).await?;
+        delete_counter(context, term, job_id).await?;
+        remove_folder(context, term, &paths.job(job_id)).await?;
+    }
+    for job_id in jobs(context, &paths.job_graphs()).await? {
+        let change = context.job_graph_changes.begin(job_id, None);
+        delete_all(context, term, vec![paths.job_graph(job_id)]).await?;
+        change.applied();
+    }
+    for job_id in jobs(context, &paths.running_jobs()).await? {
+        delete_all(context, term, vec![paths.running_job(job_id)]).await?;
+    }
+    for name in names(context, &paths.leader()).await? {
+        if let Ok(component) = ComponentId::parse(&name) {
+            delete_all(context, term, vec![paths.connection_info(&component)]).await?;
+            remove_folder(context, term, &paths.leader_of(&component)).await?;
+        } else if let Some(election) = named_election(&name) {
+            remove_folder(context, term, &paths.for_named_election(&election).latches()).await?;
+        }
+    }
+    for folder in [
+        paths.jobs(),
+        paths.job_graphs(),
+        paths.running_jobs(),
+        paths.configuration(),
+    ] {
+        remove_folder(context, term, &folder).await?;
+    }
+    Ok(())
+}
+
+/// What became of the last multi.
+enum Rest {
+    /// It was applied.
+    Removed { left: Vec<String> },
+    /// Nothing was, because of another process.
+    Contended { by: String },
+}
+
 /// The last multi: the latch, and what stands above it, as far as it is empty.
-async fn remove_tree(context: &StoreContext, term: &Term, latch: &LatchNode) -> Result<Vec<String>> {
+async fn remove_rest(context: &StoreContext, term: &Term, latch: &LatchNode) -> Result<Rest> {
     let paths = context.writer.paths();
     let mut last = vec![
         latch.path.clone(),
@@ -162,9 +230,6 @@ async fn remove_tree(context: &StoreContext, term: &Term, latch: &LatchNode) -> 
         paths.identity(),
         paths.cluster().to_owned(),
     ];
-    let proof = Proof::Gone {
-        path: latch.path.clone(),
-    };
     loop {
         let operations = last
             .iter()
@@ -173,29 +238,54 @@ async fn remove_tree(context: &StoreContext, term: &Term, latch: &LatchNode) -> 
                 version: None,
             })
             .collect();
-        match context.writer.commit(term, operations, &proof).await? {
+        let proof = Proof::AllGone { paths: last.clone() };
+        let refusal = match context.writer.commit(term, operations, &proof).await? {
             Commit::Applied(_) => break,
-            Commit::Refused(refusal)
-                if refusal.path == paths.latches() && refusal.code == ZkCode::NotEmpty =>
-            {
-                return Err(Error::not_leader(
-                    "another process contends since; the cluster's jobs were removed",
-                )
-                .at(refusal.path)
-                .advise("stop it, then repeat the clean-up"));
+            Commit::Refused(refusal) => refusal,
+        };
+        if refusal.code == ZkCode::NotEmpty {
+            if refusal.path == paths.latches() {
+                return Ok(Rest::Contended { by: refusal.path });
             }
-            // Gone already, or it holds what is not ours.
-            Commit::Refused(refusal) => last.retain(|path| *path != refusal.path),
+            let client = context.writer.client().await?;
+            if let Some(by) = named_contender(client.as_ref(), paths).await? {
+                return Ok(Rest::Contended { by });
+            }
         }
+        // Gone already, or it holds what is not ours.
+        last.retain(|path| *path != refusal.path);
     }
     if last.iter().any(|path| path == paths.cluster()) {
-        return Ok(Vec::new());
+        return Ok(Rest::Removed { left: Vec::new() });
     }
     let left = names(context, paths.cluster()).await?;
-    Ok(left
-        .iter()
-        .map(|name| ClusterPaths::child(paths.cluster(), name))
-        .collect())
+    Ok(Rest::Removed {
+        left: left
+            .iter()
+            .map(|name| ClusterPaths::child(paths.cluster(), name))
+            .collect(),
+    })
+}
+
+/// The latch of a process that contends in an election beside the cluster's own.
+async fn named_contender(client: &dyn ZooKeeperClient, paths: &ClusterPaths) -> Result<Option<String>> {
+    for name in children(client, &paths.leader()).await? {
+        let Some(election) = named_election(&name) else {
+            continue;
+        };
+        let paths = paths.for_named_election(&election);
+        let latches = children(client, &paths.latches()).await?;
+        let is_latch = |name: &&String| ClusterPaths::parse_latch_name(name).is_some();
+        if let Some(latch) = latches.iter().find(is_latch) {
+            return Ok(Some(paths.latch(latch)));
+        }
+    }
+    Ok(None)
+}
+
+/// The component whose election has its latches in the folder `name`.
+fn named_election(name: &str) -> Option<ComponentId> {
+    ComponentId::custom(name.strip_prefix("latch-")?).ok()
 }
 
 /// The jobs that have a node in `folder`; foreign names are left.
@@ -208,10 +298,16 @@ async fn jobs(context: &StoreContext, folder: &str) -> Result<Vec<JobId>> {
 }
 
 async fn names(context: &StoreContext, folder: &str) -> Result<Vec<String>> {
-    let client = context.writer.client().await?;
+    children(context.writer.client().await?.as_ref(), folder).await
+}
+
+async fn children(client: &dyn ZooKeeperClient, folder: &str) -> Result<Vec<String>> {
     match client.list(folder).await {
         Ok((names, _)) => Ok(names),
         Err(error) if error.code == ZkCode::NoNode => Ok(Vec::new()),
         Err(error) => Err(error.at(folder).not_applied()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,11 +27,12 @@ use crate::codec::LatchData;
 use crate::election::ZooKeeperLeaderElectionDriverFactory;
 use crate::fence::{FencedWriter, LeadershipFence};
 use crate::identity::{IdentityGuard, LeadershipPrecondition};
+use crate::latch::LeaderLatch;
 use crate::paths::ClusterPaths;
 use crate::retrieval::{LeaderWatches, ZooKeeperLeaderRetrievalDriverFactory};
 use crate::session::{SessionOptions, ZooKeeperSession};
 use crate::stores::{
-    JobGraphChanges, StoreContext, ZooKeeperCheckpointRecoveryFactory, ZooKeeperJobGraphStore,
+    JobGraphChanges, JobLocks, StoreContext, ZooKeeperCheckpointRecoveryFactory, ZooKeeperJobGraphStore,
     ZooKeeperJobResultStore, ZooKeeperRunningJobsRegistry,
 };
 
@@ -61,7 +62,6 @@ impl ServicesOptions {
 pub struct ZooKeeperHaServices {
     session: ZooKeeperSession,
     environment: Environment,
-    contender: LatchData,
     identity: Arc<IdentityGuard>,
     election: Arc<DefaultLeaderElectionService>,
     watches: LeaderWatches,
@@ -69,8 +69,15 @@ pub struct ZooKeeperHaServices {
     result_files: Arc<FileSystemJobResultStore>,
     results: Arc<ZooKeeperJobResultStore>,
     closed: Arc<AtomicBool>,
-    /// Whether the data was removed; held while closing.
-    cleaned: Mutex<bool>,
+    /// Held while the data is removed, never while elections are left: that waits for callbacks, which may close too.
+    cleanup: Mutex<Cleanup>,
+}
+
+/// The removal of the cluster's data, over its attempts.
+struct Cleanup {
+    /// The latch that it is done under. A failed attempt may have left its node.
+    latch: LeaderLatch,
+    is_done: bool,
 }
 
 impl ZooKeeperHaServices {
@@ -151,18 +158,26 @@ impl ZooKeeperHaServices {
             status: session.status(),
             orphan_age: settings.orphan_age,
             job_graph_changes: JobGraphChanges::default(),
+            job_locks: JobLocks::default(),
+        };
+        let cleanup = Cleanup {
+            latch: LeaderLatch::new(
+                settings.paths.clone(),
+                contender.clone(),
+                Arc::clone(&environment.ids),
+            ),
+            is_done: false,
         };
         let drivers = ZooKeeperLeaderElectionDriverFactory::new(
             session.clone(),
             settings.paths.clone(),
             fence,
-            contender.clone(),
+            contender,
             precondition,
             environment.clone(),
         );
         Ok(Arc::new(Self {
             identity,
-            contender,
             election: DefaultLeaderElectionService::new(
                 Arc::new(drivers),
                 environment.clone(),
@@ -178,7 +193,7 @@ impl ZooKeeperHaServices {
             session,
             environment,
             closed: Arc::default(),
-            cleaned: Mutex::new(false),
+            cleanup: Mutex::new(cleanup),
         }))
     }
 
@@ -311,7 +326,6 @@ impl HighAvailabilityServices for ZooKeeperHaServices {
     }
 
     async fn close(&self) -> Result<()> {
-        let _cleaned = self.cleaned.lock().await;
         self.closed.store(true, Ordering::Release);
         let left = self.election.close().await;
         self.session.close().await;
@@ -319,26 +333,26 @@ impl HighAvailabilityServices for ZooKeeperHaServices {
     }
 
     async fn close_and_cleanup_all_data(&self) -> Result<()> {
-        let mut cleaned = self.cleaned.lock().await;
-        if *cleaned {
+        self.closed.store(true, Ordering::Release);
+        self.election.close().await?;
+        let mut cleanup = self.cleanup.lock().await;
+        if cleanup.is_done {
             return Ok(());
         }
         if self.session.status().borrow().closed {
             return Err(Error::closed("the ZooKeeper session")
                 .advise("make new services; close_and_cleanup_all_data takes the place of close"));
         }
-        self.closed.store(true, Ordering::Release);
-        let left = self.election.close().await;
-        let cleanup = ClusterCleanup {
+        // The session stays open where it fails, so that it can be repeated; `close` ends it.
+        ClusterCleanup {
             context: self.context.clone(),
             clients: Arc::new(self.session.clone()),
             identity: Arc::clone(&self.identity),
             results: Arc::clone(&self.result_files),
-            contender: self.contender.clone(),
-        };
-        // The session stays open where it failed, so that it can be repeated; `close` ends it.
-        left.and(cleanup.run().await)?;
-        *cleaned = true;
+        }
+        .run(&mut cleanup.latch)
+        .await?;
+        cleanup.is_done = true;
         self.session.close().await;
         Ok(())
     }

@@ -5,6 +5,7 @@
 
 mod checkpoints;
 mod job_graph;
+mod job_locks;
 mod job_result_store;
 mod pointers;
 mod running_jobs_registry;
@@ -15,6 +16,7 @@ pub use checkpoints::{
     ZooKeeperCheckpointIdCounter, ZooKeeperCheckpointRecoveryFactory, ZooKeeperCompletedCheckpointStore,
 };
 pub use job_graph::{JobGraphChanges, ZooKeeperJobGraphStore};
+pub use job_locks::JobLocks;
 pub use job_result_store::ZooKeeperJobResultStore;
 pub use running_jobs_registry::ZooKeeperRunningJobsRegistry;
 pub use store_context::StoreContext;

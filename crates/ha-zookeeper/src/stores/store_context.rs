@@ -7,6 +7,7 @@ use ha_storage::HaStorage;
 use tokio::sync::watch;
 
 use super::job_graph::JobGraphChanges;
+use super::job_locks::JobLocks;
 use crate::fence::FencedWriter;
 use crate::session::SessionStatus;
 
@@ -28,6 +29,8 @@ pub struct StoreContext {
     pub orphan_age: Duration,
     /// What this process changes in the job graphs.
     pub job_graph_changes: JobGraphChanges,
+    /// Between publishing and cleaning up in this process.
+    pub job_locks: JobLocks,
 }
 
 impl StoreContext {
