@@ -1,10 +1,15 @@
 //! Completed checkpoints and their counter: what is recovered, what never is, and what is never deleted.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use ha_core::jobs::JobStatus;
 use ha_core::{Effect, ErrorKind};
 use ha_testkit::contract::{checkpoint, checkpoint_id, job};
 use integration_tests::AdminClient;
+use tokio::sync::Notify;
 
+use crate::faulty_client::Fault;
 use crate::rig::Rig;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -160,5 +165,65 @@ async fn the_counter_stands_above_all_that_is_there() {
     counter.shutdown(JobStatus::Finished).await.unwrap();
     counter.shutdown(JobStatus::Finished).await.unwrap();
     assert!(rig.admin.get(&path).await.unwrap().is_none());
+    leader.session.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_recovered_before_the_term_is_read_again_in_it() {
+    let rig = Rig::new().await;
+    let leader = rig.leader().await;
+    let leading = leader.checkpoints(job(1), 1).await;
+    leading.add_and_subsume(checkpoint(job(1), 3)).await.unwrap();
+    let mut standby = rig.process().await;
+    standby.fence.election_started();
+    let recovered = standby.checkpoints(job(1), 1).await;
+    for number in [4, 5] {
+        leading.add_and_subsume(checkpoint(job(1), number)).await.unwrap();
+    }
+    leader.session.close().await;
+    standby.lead().await;
+    let error = recovered
+        .add_and_subsume(checkpoint(job(1), 4))
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    assert_eq!(recovered.latest().await.unwrap(), Some(checkpoint(job(1), 5)));
+    recovered.add_and_subsume(checkpoint(job(1), 6)).await.unwrap();
+    assert_eq!(recovered.all().await.unwrap(), [checkpoint(job(1), 6)]);
+    assert_eq!(rig.files_with("/checkpoints/").len(), 1);
+    standby.session.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clean_up_beside_an_add_leaves_no_pointer_without_a_file() {
+    let rig = Rig::new().await;
+    let leader = rig.leader().await;
+    let (adding, cleaning) = (
+        leader.checkpoints(job(1), 3).await,
+        leader.checkpoints(job(1), 3).await,
+    );
+    adding.add_and_subsume(checkpoint(job(1), 1)).await.unwrap();
+    // The file is there, its pointer is on its way: the clean-up has all the time it wants.
+    let (begun, cleaned) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let hook = {
+        let (begun, cleaned) = (Arc::clone(&begun), Arc::clone(&cleaned));
+        Box::new(move || {
+            Box::pin(async move {
+                begun.notify_one();
+                drop(tokio::time::timeout(Duration::from_millis(500), cleaned.notified()).await);
+            }) as ha_core::environment::BoxFuture<()>
+        })
+    };
+    leader.clients.next([Fault::LoseRequestAnd(hook)]);
+    let clean = async {
+        begun.notified().await;
+        cleaning.shutdown(JobStatus::Finished).await.unwrap();
+        cleaned.notify_one();
+    };
+    let (added, ()) = tokio::join!(adding.add_and_subsume(checkpoint(job(1), 2)), clean);
+    added.unwrap();
+    let pointer = rig.paths.checkpoint(job(1), checkpoint_id(2));
+    assert!(rig.admin.get(&pointer).await.unwrap().is_none());
+    assert!(rig.files_with("/checkpoints/").is_empty());
     leader.session.close().await;
 }

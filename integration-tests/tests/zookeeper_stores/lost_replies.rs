@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use ha_core::jobs::{
-    ApplicationStatus, JobGraphStore as _, JobResultStore as _, JobSchedulingStatus, RunningJobsRegistry as _,
+    ApplicationStatus, JobGraphStore as _, JobResultStore as _, JobSchedulingStatus, JobStatus,
+    RunningJobsRegistry as _,
 };
 use ha_core::{Effect, ErrorKind};
 use ha_testkit::contract::{checkpoint, checkpoint_id, ended, graph, job};
@@ -131,6 +132,28 @@ async fn an_unknown_add_counts_if_it_was_applied_after_all() {
     checkpoints.add_and_subsume(checkpoint(job(1), 3)).await.unwrap();
     let expected = [2, 3].map(|number| checkpoint(job(1), number));
     assert_eq!(checkpoints.all().await.unwrap(), expected);
+    leader.session.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_deletion_by_somebody_else_does_not_prove_the_others() {
+    let rig = Rig::new().await;
+    let leader = rig.leader().await;
+    let checkpoints = leader.checkpoints(job(1), 3).await;
+    for number in [1, 2] {
+        checkpoints
+            .add_and_subsume(checkpoint(job(1), number))
+            .await
+            .unwrap();
+    }
+    let path = |number| rig.paths.checkpoint(job(1), checkpoint_id(number));
+    let (admin, last) = (rig.admin.clone(), path(2));
+    leader.clients.next([Fault::LoseRequestAnd(Box::new(move || {
+        Box::pin(async move { admin.delete(&last).await.unwrap() })
+    }))]);
+    checkpoints.shutdown(JobStatus::Finished).await.unwrap();
+    assert!(rig.admin.get(&path(1)).await.unwrap().is_none());
+    assert!(rig.files_with("/checkpoints/").is_empty());
     leader.session.close().await;
 }
 

@@ -2,6 +2,7 @@
 
 use ha_core::ErrorKind;
 use ha_core::jobs::{ApplicationStatus, JobGraphStore as _, JobResultStore as _};
+use ha_storage::FileSystemJobResultStore;
 use ha_testkit::contract::{ended, graph, job};
 
 use crate::rig::Rig;
@@ -96,6 +97,33 @@ async fn a_file_that_a_deposed_process_left_ends_no_job() {
     assert!(graphs.recover_job_graph(job(1)).await.unwrap().is_some());
     let end = ended(job(1), ApplicationStatus::Succeeded);
     leader.results.create_dirty_result(&end).await.unwrap();
+    assert_eq!(
+        leader.results.dirty_results().await.unwrap().entries,
+        [end.clone()]
+    );
+    leader.results.mark_result_as_clean(job(1)).await.unwrap();
+    assert_eq!(leader.results.clean_results().await.unwrap().entries, [end]);
+    leader.session.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_pointer_outweighs_the_file_of_another_end() {
+    let rig = Rig::new().await;
+    let leader = rig.leader().await;
+    let graphs = leader.job_graphs().await;
+    graphs.put_job_graph(&graph(job(1), "a")).await.unwrap();
+    let end = ended(job(1), ApplicationStatus::Succeeded);
+    leader.results.create_dirty_result(&end).await.unwrap();
+    // As a deposed process leaves it: written late, over nothing or over the right one.
+    let storage = std::sync::Arc::clone(&leader.context.storage);
+    FileSystemJobResultStore::in_storage(storage, false, leader.context.health.clone())
+        .record_decided_result(&ended(job(1), ApplicationStatus::Failed))
+        .await
+        .unwrap();
+    assert_eq!(
+        leader.results.job_result_entry(job(1)).await.unwrap(),
+        Some(end.clone())
+    );
     assert_eq!(
         leader.results.dirty_results().await.unwrap().entries,
         [end.clone()]

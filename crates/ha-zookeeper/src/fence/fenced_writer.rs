@@ -90,12 +90,14 @@ impl FencedWriter {
         binding.bind(self.begin().await?)
     }
 
-    /// Ties `binding` to the present term, where there is one. Sends nothing.
-    pub fn bind(&self, binding: &TermBinding) {
+    /// Ties `binding` to the present term, where there is one and it is not tied yet. `false`: it is tied to none,
+    /// because this process takes part in an election and does not lead. Sends nothing.
+    pub fn bind(&self, binding: &TermBinding) -> bool {
         if let Ok(fence) = self.fence.current() {
-            // An object that has not asked before cannot be tied to another term.
+            // One that is tied to an earlier term stays so.
             let _ = binding.bind(Term::new(fence));
         }
+        binding.is_bound()
     }
 
     /// Applies all `operations` or none, in the term `term`; missing parents below the cluster node are made in

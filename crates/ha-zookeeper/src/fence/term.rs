@@ -30,6 +30,14 @@ pub struct TermBinding {
 }
 
 impl TermBinding {
+    /// Whether it was bound.
+    pub(super) fn is_bound(&self) -> bool {
+        self.bound
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_some()
+    }
+
     /// Binds to `term` at the first call; later gives it back only if it is the same.
     ///
     /// # Errors

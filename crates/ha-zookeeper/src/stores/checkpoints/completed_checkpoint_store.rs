@@ -24,8 +24,8 @@ const CONCURRENT_READS: usize = 8;
 
 /// The completed checkpoints of one job: state files in the HA storage, pointers in `jobs/<job-id>/checkpoints`.
 ///
-/// A store belongs to the term in which it was made (or first wrote): in a later one it is refused, because
-/// what it knows is old.
+/// A store belongs to the term in which it was made (or first used while leading): in a later one it is refused,
+/// because what it knows is old.
 pub struct ZooKeeperCompletedCheckpointStore {
     context: StoreContext,
     job_id: JobId,
@@ -42,6 +42,9 @@ struct State {
     retained: Vec<Retained>,
     /// An outcome was not known: read the pointers again before anything is decided.
     stale: bool,
+    /// They were read in the term that the store is tied to, in which nobody else writes. What was read before
+    /// it is as good as nothing.
+    read_in_term: bool,
     closed: bool,
 }
 
@@ -57,7 +60,7 @@ impl ZooKeeperCompletedCheckpointStore {
                 .at("state.checkpoints.num-retained"));
         }
         let binding = TermBinding::default();
-        context.writer.bind(&binding);
+        let read_in_term = context.writer.bind(&binding);
         let mut retained = read(&context, job_id).await?;
         load_newest(&context, job_id, &mut retained).await?;
         Ok(Self {
@@ -70,18 +73,21 @@ impl ZooKeeperCompletedCheckpointStore {
             state: Mutex::new(State {
                 retained,
                 stale: false,
+                read_in_term,
                 closed: false,
             }),
         })
     }
 
     async fn refresh(&self, state: &mut State) -> Result<()> {
-        if state.stale {
+        let is_bound = self.context.writer.bind(&self.binding);
+        if state.stale || (is_bound && !state.read_in_term) {
             let mut retained = read(&self.context, self.job_id).await?;
             load_newest(&self.context, self.job_id, &mut retained).await?;
             self.set_count(retained.len());
             state.retained = retained;
             state.stale = false;
+            state.read_in_term = is_bound;
         }
         Ok(())
     }
@@ -160,6 +166,7 @@ impl ZooKeeperCompletedCheckpointStore {
             .at(newest.path.clone()));
         }
         let path = self.context.writer.paths().checkpoint(self.job_id, id);
+        let _publishing = self.context.job_locks.lock(self.job_id).await;
         let file = state_files::put(&self.context, &checkpoint_files::to_state(&checkpoint)).await?;
         let pointer = Pointer {
             file,

@@ -19,6 +19,8 @@ const ATTEMPTS: usize = 5;
 /// # Errors
 /// `NotLeader` before any file is touched; else the first failure, after which a repetition goes on.
 pub(crate) async fn delete_checkpoints(context: &StoreContext, term: &Term, job_id: JobId) -> Result<()> {
+    // A file whose pointer is about to be published would be listed here, and deleted after it.
+    let _removing = context.job_locks.lock(job_id).await;
     // Listed before the fenced write: what is put later belongs to a later life of the job id.
     let files = context
         .storage
@@ -72,9 +74,9 @@ pub(crate) async fn delete_counter(context: &StoreContext, term: &Term, job_id: 
 /// `NotLeader`; `Conflict` for a node that has children; what ZooKeeper answers.
 pub(crate) async fn delete_all(context: &StoreContext, term: &Term, mut paths: Vec<String>) -> Result<()> {
     loop {
-        let proof = match paths.last() {
-            Some(path) => Proof::Gone { path: path.clone() },
-            None => Proof::Nothing,
+        let proof = match paths.is_empty() {
+            false => Proof::AllGone { paths: paths.clone() },
+            true => Proof::Nothing,
         };
         let operations = paths
             .iter()
