@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use ha_core::ErrorKind;
 use ha_core::ids::JobId;
 use ha_core::jobs::{ApplicationStatus, JobGraphListener, JobGraphStore as _, JobResultStore as _};
 use ha_testkit::contract::{ended, graph, job};
-use ha_testkit::fakes::JobGraphEvent;
-use ha_zookeeper::stores::ZooKeeperJobGraphStore;
+use ha_testkit::fakes::{Gate, JobGraphEvent, TestEnvironment};
+use ha_zookeeper::stores::{StoreContext, ZooKeeperJobGraphStore};
 use integration_tests::AdminClient;
 
 use crate::rig::Rig;
@@ -275,6 +276,77 @@ async fn stop_inside_a_callback_does_not_wait_for_itself() {
     store.stop().await.unwrap();
     assert_eq!(listener.calls.load(Ordering::SeqCst), 1);
     for process in [one, two] {
+        process.session.close().await;
+    }
+}
+
+/// Does not return from a callback until it may.
+#[derive(Default)]
+struct Stuck {
+    called: tokio::sync::Notify,
+    gate: Gate,
+}
+
+#[async_trait::async_trait]
+impl JobGraphListener for Stuck {
+    async fn on_added_job_graph(&self, _: JobId) {
+        self.called.notify_one();
+        self.gate.pass().await;
+    }
+
+    async fn on_removed_job_graph(&self, _: JobId) {}
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stop_reports_a_callback_that_does_not_return_and_waits_no_longer() {
+    let rig = Rig::new().await;
+    let (one, two) = (rig.process().await, rig.process().await);
+    let test = TestEnvironment::manual(1);
+    let store = Arc::new(ZooKeeperJobGraphStore::new(StoreContext {
+        environment: test.environment.clone(),
+        ..one.context.clone()
+    }));
+    let listener = Arc::new(Stuck::default());
+    store.start(Arc::clone(&listener) as _).await.unwrap();
+    let others = two.job_graphs().await;
+    others.put_job_graph(&graph(job(1), "a")).await.unwrap();
+    listener.called.notified().await;
+    let stopping = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { store.stop().await }
+    });
+    test.clock.wait_for_sleepers(1).await;
+    assert!(test.fatal.errors().is_empty());
+    test.clock.advance(Duration::from_secs(30));
+    stopping.await.unwrap().unwrap();
+    assert_eq!(test.fatal.errors().len(), 1);
+    listener.gate.open();
+    store.stop().await.unwrap();
+    for process in [one, two] {
+        process.session.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_reading_of_the_listener_follows_a_sync() {
+    let rig = Rig::new().await;
+    let (listening, other) = (rig.process().await, rig.process().await);
+    let _own = listening.job_graphs().await;
+    let others = other.job_graphs().await;
+    for number in [1, 2] {
+        others.put_job_graph(&graph(job(number), "a")).await.unwrap();
+        listening
+            .listener
+            .wait_for(JobGraphEvent::Added(job(number)))
+            .await;
+    }
+    let counts = listening.clients.take_counts();
+    let count = |kind| counts.get(kind).copied().unwrap_or(0);
+    assert!(
+        count("watch") >= 2 && count("sync") >= count("list") + count("watch"),
+        "{counts:?}"
+    );
+    for process in [listening, other] {
         process.session.close().await;
     }
 }

@@ -75,12 +75,16 @@ struct Own {
 }
 
 impl ChangeLog {
-    /// Takes what is there at the start as known.
-    pub(super) fn begin_with(&self, snapshot: &Snapshot) {
-        self.state().known = snapshot
-            .iter()
-            .map(|(job_id, seen)| (*job_id, Known::Read { czxid: seen.czxid }))
-            .collect();
+    /// Takes what is there at the start as known, by a snapshot whose reading began at `mark`. What it says of
+    /// jobs that were changed by this process meanwhile is void: what was noted of the change stands.
+    pub(super) fn begin_with(&self, snapshot: &Snapshot, mark: Mark) {
+        let mut state = self.state();
+        let State { known, own, .. } = &mut *state;
+        let is_void = |job_id: &JobId| own.get(job_id).is_some_and(|own| own.last > mark.0);
+        known.retain(|job_id, _| is_void(job_id));
+        for (job_id, seen) in snapshot.iter().filter(|(job_id, _)| !is_void(job_id)) {
+            known.insert(*job_id, Known::Read { czxid: seen.czxid });
+        }
     }
 
     /// An own change of `job_id` begins; `write_id` is what it writes, `None` when it removes.
@@ -234,7 +238,7 @@ mod tests {
     #[test]
     fn others_additions_replacements_and_removals_are_told_once() {
         let log = Arc::<ChangeLog>::default();
-        log.begin_with(&seen(1, 1));
+        log.begin_with(&seen(1, 1), log.mark());
         assert_eq!(compare(&log, &seen(1, 1)), []);
         assert_eq!(compare(&log, &seen(2, 2)), [Change::Added(JOB)]);
         assert_eq!(compare(&log, &seen(2, 2)), []);
@@ -297,5 +301,30 @@ mod tests {
         let log = Arc::<ChangeLog>::default();
         ChangeLog::begin(&log, JOB, None).applied();
         log.settled().await;
+    }
+
+    #[test]
+    fn own_changes_while_the_start_reads_are_not_told() {
+        let log = Arc::<ChangeLog>::default();
+        let mark = log.mark();
+        // Another store of this process puts a job that the reading does not show.
+        ChangeLog::begin(&log, JOB, Some(Uuid::from_u128(1))).applied();
+        log.begin_with(&Snapshot::new(), mark);
+        assert_eq!(compare(&log, &seen(1, 1)), []);
+        // And removes one that the reading still shows.
+        let log = Arc::<ChangeLog>::default();
+        let mark = log.mark();
+        ChangeLog::begin(&log, JOB, None).applied();
+        log.begin_with(&seen(1, 1), mark);
+        assert_eq!(compare(&log, &Snapshot::new()), []);
+    }
+
+    #[test]
+    fn an_own_change_in_flight_since_before_the_start_may_fail() {
+        let log = Arc::<ChangeLog>::default();
+        let change = ChangeLog::begin(&log, JOB, Some(Uuid::from_u128(2)));
+        log.begin_with(&seen(1, 1), log.mark());
+        change.not_applied();
+        assert_eq!(compare(&log, &seen(1, 1)), []);
     }
 }

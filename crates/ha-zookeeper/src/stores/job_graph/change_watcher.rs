@@ -99,14 +99,17 @@ impl ChangeWatcher {
     }
 }
 
-/// All job graphs, and a watch on the set of them.
+/// All job graphs, at least as new as all that was written before the call, and a watch on the set of them. Its
+/// server may be another one than before, and behind.
 async fn watched_snapshot(
     context: &StoreContext,
     client: &Arc<dyn ZooKeeperClient>,
 ) -> Result<(Snapshot, NodeWatch)> {
     let folder = context.writer.paths().job_graphs();
     loop {
-        match client.list_and_watch(&folder).await {
+        let (synced, listed) = futures::join!(client.sync(&folder), client.list_and_watch(&folder));
+        synced.map_err(|error| error.at(&folder))?;
+        match listed {
             Ok((names, _, watch)) => return Ok((snapshot_of(client, &folder, names).await?, watch)),
             Err(error) if error.code == ZkCode::NoNode => {
                 // A listing of a missing folder registers no watch.

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
@@ -23,6 +24,8 @@ use crate::stores::{StoreContext, pointers};
 
 /// How many state files are read at the same time.
 const CONCURRENT_READS: usize = 16;
+/// How long `stop` waits for a callback of the listener.
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 /// The attribute of a state file that holds the name of the job.
 const NAME: &str = "name";
 
@@ -88,6 +91,23 @@ impl ZooKeeperJobGraphStore {
         advanced
     }
 
+    /// Waits until the listener is told nothing more. One that does not return, perhaps because it waits for a
+    /// lock that the caller holds, is reported and waited for no longer.
+    async fn wait_for_watcher(&self) {
+        let environment = &self.context.environment;
+        tokio::select! {
+            biased;
+            () = self.scope.shutdown() => {}
+            () = environment.clock.sleep(STOP_TIMEOUT) => {
+                let error = Error::new(
+                    ErrorKind::Internal,
+                    format!("the job graph listener has not returned from its callback {STOP_TIMEOUT:?} after stop"),
+                );
+                environment.fatal_error_handler.on_fatal_error(error);
+            }
+        }
+    }
+
     /// Reads the file behind a pointer; `None` when it has gone, or the job has ended.
     async fn load(
         &self,
@@ -147,8 +167,9 @@ impl JobGraphStore for ZooKeeperJobGraphStore {
             self.check_running()?;
             return Err(Error::invalid("the job graph store was started before"));
         }
+        let mark = self.pointers.log.mark();
         match change_watcher::snapshot(&self.context).await {
-            Ok(snapshot) => self.pointers.log.begin_with(&snapshot),
+            Ok(snapshot) => self.pointers.log.begin_with(&snapshot, mark),
             Err(error) => {
                 self.advance(Life::Running, Life::New);
                 return Err(error);
@@ -175,7 +196,7 @@ impl JobGraphStore for ZooKeeperJobGraphStore {
             // Inside a callback: waiting for it would never end. None comes after it.
             self.scope.cancellation().cancel();
         } else {
-            self.scope.shutdown().await;
+            self.wait_for_watcher().await;
         }
         self.pointers.holdings.release_all();
         Ok(())
@@ -193,11 +214,14 @@ impl JobGraphStore for ZooKeeperJobGraphStore {
             attributes: BTreeMap::from([(NAME.to_owned(), job_graph.name.clone())]),
             payload: job_graph.payload.clone(),
         };
+        let publishing = self.context.job_locks.lock(job_id).await;
         let file = state_files::put(&self.context, &state).await?;
         let write_id = self.context.environment.ids.uuid();
         let pointer = pointer(file, write_id, &job_graph.name);
         let change = self.context.job_graph_changes.begin(job_id, Some(write_id));
-        match self.pointers.publish(&term, job_id, &path, &pointer).await {
+        let published = self.pointers.publish(&term, job_id, &path, &pointer).await;
+        drop(publishing);
+        match published {
             Ok(replaced) => {
                 let session = term.fence().map(|fence| fence.session);
                 self.pointers
@@ -225,7 +249,10 @@ impl JobGraphStore for ZooKeeperJobGraphStore {
         let client = self.context.writer.client().await?;
         let loaded = match pointers::read_one(&client, &path, StateKind::JobGraph).await {
             Ok(Some(pointer)) => self.load(job_id, &path, pointer, session).await,
-            Ok(None) => Ok(None),
+            Ok(None) => {
+                self.context.health.clear_broken(&path);
+                Ok(None)
+            }
             Err(error) => Err(error),
         };
         loaded.inspect_err(|error| {
