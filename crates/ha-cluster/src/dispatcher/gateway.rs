@@ -103,7 +103,8 @@ impl Dispatcher {
         .await
     }
 
-    /// Asks a job to end. One that has ended stays as it is. `false`: nothing is known of it.
+    /// Asks a job to end. One that has ended stays as it is. `false`: nothing is known of it. The wish is not
+    /// durable: whoever must know asks after the job until it has ended.
     ///
     /// # Errors
     /// `NotLeader`, `Unavailable`.
@@ -112,9 +113,7 @@ impl Dispatcher {
             let running = term.jobs().get(&id).cloned();
             match running {
                 Some(job) => {
-                    if !job.handle.overview().status.is_globally_terminal() {
-                        job.handle.cancel();
-                    }
+                    job.handle.cancel();
                     Ok(true)
                 }
                 None => {

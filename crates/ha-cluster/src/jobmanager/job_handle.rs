@@ -1,3 +1,6 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use ha_services::ids::JobId;
 use ha_services::jobs::JobStatus;
 use tokio::sync::watch;
@@ -12,6 +15,8 @@ pub struct JobHandle {
     spec: JobSpec,
     digest: JobDigest,
     overview: watch::Sender<JobOverview>,
+    /// How many bytes of the source are counted, kept up to date by the task.
+    progress: Arc<AtomicU64>,
     cancel: CancellationToken,
 }
 
@@ -21,6 +26,7 @@ impl JobHandle {
         Self {
             digest: spec.digest(),
             overview: watch::Sender::new(JobOverview::created(id, &spec.name)),
+            progress: Arc::default(),
             cancel: CancellationToken::new(),
             id,
             spec,
@@ -44,12 +50,16 @@ impl JobHandle {
 
     /// How it stands.
     pub fn overview(&self) -> JobOverview {
-        self.overview.borrow().clone()
+        let mut overview = self.overview.borrow().clone();
+        if overview.total_bytes.is_some() {
+            overview.progress_bytes = Some(self.progress.load(Ordering::Relaxed));
+        }
+        overview
     }
 
-    /// Follows how it stands: always the latest, intermediate states maybe.
-    pub fn subscribe(&self) -> watch::Receiver<JobOverview> {
-        self.overview.subscribe()
+    /// Where the task that counts tells how far it is.
+    pub(super) fn progress(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.progress)
     }
 
     /// Changes how it stands.
@@ -62,9 +72,14 @@ impl JobHandle {
         self.update(|overview| overview.reason = reason);
     }
 
-    /// Asks it to end. Idempotent.
+    /// Asks it to end. Idempotent; one whose end is recorded stays as it is. The wish is kept in memory only: a
+    /// leader that goes before the end is recorded takes it along, and the job goes on with the next one.
     pub fn cancel(&self) {
-        self.update(|overview| overview.status = JobStatus::Cancelling);
+        self.update(|overview| {
+            if !overview.status.is_globally_terminal() {
+                overview.status = JobStatus::Cancelling;
+            }
+        });
         self.cancel.cancel();
     }
 
@@ -72,9 +87,28 @@ impl JobHandle {
     pub async fn cancelled(&self) {
         self.cancel.cancelled().await;
     }
+}
 
-    /// Whether it was asked to end.
-    pub fn is_cancelled(&self) -> bool {
-        self.cancel.is_cancelled()
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_wish_to_cancel_changes_no_end() {
+        let spec = JobSpec {
+            name: "x".to_owned(),
+            source: "/a".into(),
+            sink: "/b".into(),
+            checkpoint_interval: Duration::from_secs(1),
+            lines_per_second: None,
+        };
+        let job = JobHandle::new(JobId::from_bytes([1; 16]), spec);
+        job.cancel();
+        assert_eq!(job.overview().status, JobStatus::Cancelling);
+        job.update(|overview| overview.status = JobStatus::Finished);
+        job.cancel();
+        assert_eq!(job.overview().status, JobStatus::Finished);
     }
 }
