@@ -1,5 +1,6 @@
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ha_services::environment::TaskScope;
 use ha_services::ids::LeaderSessionId;
@@ -17,6 +18,9 @@ use crate::{events, file_fault, job, retry};
 
 /// How often in a row a sink that is gone is tried before the job fails.
 const SINK_ATTEMPTS: u32 = 5;
+
+/// How long the sink's folder may take to be swept.
+const SWEEP_WAIT: Duration = Duration::from_secs(5);
 
 /// How an execution ended by itself.
 pub(super) enum ExecutionEnd {
@@ -58,6 +62,7 @@ impl JobExecution<'_> {
         };
         // Waits for the worker, so that nothing of this attempt is left when the end is recorded.
         scope.shutdown().await;
+        self.sweep_sink().await;
         let entry = self.record(&outcome).await;
         let ended = job::JobOverview::ended(&entry.result);
         events::job_ended(job.id(), ended.status);
@@ -77,6 +82,7 @@ impl JobExecution<'_> {
             () = self.manager.suspend.cancelled() => return Attempt::Suspended,
             recovered = self.recover() => recovered,
         };
+        self.sweep_sink().await;
         self.note_running().await;
         let started = self.manager.environment.clock.now();
         let run_before = snapshot.run_millis;
@@ -84,7 +90,8 @@ impl JobExecution<'_> {
             let elapsed = self.manager.environment.clock.now().saturating_since(started);
             run_before.saturating_add(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX))
         };
-        let mut task = WordCountTask::start(scope, &self.manager.environment, job.spec(), snapshot);
+        let environment = &self.manager.environment;
+        let mut task = WordCountTask::start(scope, environment, job.spec(), snapshot, job.progress());
         match self.count(&mut task, &checkpointer).await {
             Counting::Ended(TaskEnd::Counted(snapshot)) => self.put_sink(snapshot).await,
             Counting::Ended(TaskEnd::Failed(error)) => {
@@ -115,7 +122,12 @@ impl JobExecution<'_> {
                 )
                 .await?;
                 let restored = match latest {
-                    Some(latest) => Some((latest.checkpoint_id, Snapshot::decode(&latest.payload)?)),
+                    Some(latest) => {
+                        let id = latest.checkpoint_id;
+                        let snapshot = Snapshot::decode(&latest.payload)
+                            .map_err(|error| error.at(format!("checkpoint {id} of job {}", job.id())))?;
+                        Some((id, snapshot))
+                    }
                     None => None,
                 };
                 Ok((checkpointer, restored))
@@ -173,7 +185,9 @@ impl JobExecution<'_> {
                 biased;
                 () = job.cancelled() => return Counting::Canceled,
                 () = self.manager.suspend.cancelled() => {
-                    let _ = self.checkpoint(task, checkpointer).await;
+                    if self.manager.options.checkpoint_on_suspend {
+                        let _ = self.checkpoint(task, checkpointer).await;
+                    }
                     return Counting::Suspended;
                 }
                 end = task.ended() => return Counting::Ended(end),
@@ -193,7 +207,6 @@ impl JobExecution<'_> {
     /// Takes one checkpoint. The error is already told.
     async fn checkpoint(&self, task: &WordCountTask, checkpointer: &Checkpointer) -> Result<()> {
         let job = &self.manager.job;
-        job.update(|overview| overview.progress_bytes = Some(task.offset()));
         let Some(payload) = task.snapshot().await else {
             return Ok(());
         };
@@ -220,7 +233,6 @@ impl JobExecution<'_> {
         let job = &self.manager.job;
         let run_millis = snapshot.run_millis;
         let count = Arc::new(snapshot.word_count);
-        job.update(|overview| overview.progress_bytes = Some(count.offset()));
         let mut backoff = retry::backoff();
         let mut failures = 0;
         loop {
@@ -255,13 +267,32 @@ impl JobExecution<'_> {
         let path = &job.spec().sink;
         let sink = Sink::new(path, job.id(), self.session);
         let failed = |error: io::Error| sink_error(&error).at(path.display().to_string());
-        let writing = sink.clone();
-        blocking(move || writing.write(&count)).await?.map_err(failed)?;
+        let written = blocking(move || sink.write(&count)).await?.map_err(failed)?;
         if !self.contending.has_leadership(self.session).await {
             // The revocation is on its way; the next term writes the sink.
             return Err(Error::new(ErrorKind::Unavailable, "the job is led no more").not_applied());
         }
-        blocking(move || sink.put_in_place()).await?.map_err(failed)
+        blocking(move || written.put_in_place()).await?.map_err(failed)
+    }
+
+    /// Takes away what a killed process left beside the sink. It decides nothing, so it is not insisted on.
+    async fn sweep_sink(&self) {
+        let job = &self.manager.job;
+        let sink = Sink::new(&job.spec().sink, job.id(), self.session);
+        tokio::select! {
+            swept = blocking(move || sink.remove_temporaries()) => match swept {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    tracing::warn!(jobId = %job.id(), %error, "temporary files beside the sink may be left");
+                }
+                Err(error) => {
+                    tracing::error!(jobId = %job.id(), %error, "temporary files beside the sink may be left");
+                }
+            },
+            () = self.manager.environment.clock.sleep(SWEEP_WAIT) => {
+                tracing::warn!(jobId = %job.id(), "the sink's folder does not answer");
+            }
+        }
     }
 
     /// Records the end. Returns what is recorded, which may be another's end of the job.

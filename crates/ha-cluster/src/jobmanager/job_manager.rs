@@ -21,6 +21,8 @@ pub struct JobManagerOptions {
     pub address: String,
     /// How many checkpoints of a job are kept.
     pub retained_checkpoints: usize,
+    /// Whether a job takes a last checkpoint when the process ends in order.
+    pub checkpoint_on_suspend: bool,
 }
 
 /// How the work of a job manager ended.

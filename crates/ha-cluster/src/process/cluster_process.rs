@@ -46,6 +46,7 @@ impl ClusterProcess {
             job_manager: JobManagerOptions {
                 address: options.address.clone(),
                 retained_checkpoints: options.retained_checkpoints,
+                checkpoint_on_suspend: !options.shutdown_checkpoint_timeout.is_zero(),
             },
         });
         let follow = async |component| {

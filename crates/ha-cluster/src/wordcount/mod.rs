@@ -8,7 +8,7 @@ mod throttle;
 mod word_count;
 mod word_count_task;
 
-pub use sink::Sink;
+pub use sink::{Sink, WrittenCounts};
 pub use snapshot::Snapshot;
 pub use text_reader::{Step, TextReader};
 pub use throttle::Throttle;

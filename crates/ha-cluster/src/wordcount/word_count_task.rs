@@ -36,17 +36,22 @@ pub enum TaskEnd {
 pub struct WordCountTask {
     snapshots: mpsc::Sender<oneshot::Sender<Bytes>>,
     end: oneshot::Receiver<TaskEnd>,
-    offset: Arc<AtomicU64>,
     trouble: watch::Receiver<Option<Error>>,
     stop: CancellationToken,
 }
 
 impl WordCountTask {
-    /// Starts to count where `snapshot` stands.
-    pub fn start(scope: &TaskScope, environment: &Environment, spec: &JobSpec, snapshot: Snapshot) -> Self {
+    /// Starts to count where `snapshot` stands, and keeps `offset` at the number of bytes that are counted.
+    pub fn start(
+        scope: &TaskScope,
+        environment: &Environment,
+        spec: &JobSpec,
+        snapshot: Snapshot,
+        offset: Arc<AtomicU64>,
+    ) -> Self {
         let (snapshots, requests) = mpsc::channel(1);
         let (end_sender, end) = oneshot::channel();
-        let offset = Arc::new(AtomicU64::new(snapshot.word_count.offset()));
+        offset.store(snapshot.word_count.offset(), Ordering::Relaxed);
         let (trouble_sender, trouble) = watch::channel(None);
         let stop = scope.cancellation().child_token();
         let worker = Worker {
@@ -55,7 +60,7 @@ impl WordCountTask {
             throttle: Throttle::new(spec.lines_per_second),
             started: environment.clock.now(),
             run_before: snapshot.run_millis,
-            offset: Arc::clone(&offset),
+            offset,
             requests,
             trouble: trouble_sender,
             state: Some((snapshot.word_count, None)),
@@ -74,15 +79,9 @@ impl WordCountTask {
         Self {
             snapshots,
             end,
-            offset,
             trouble,
             stop,
         }
-    }
-
-    /// How many bytes are counted.
-    pub fn offset(&self) -> u64 {
-        self.offset.load(Ordering::Relaxed)
     }
 
     /// Why the source cannot be read at present.
