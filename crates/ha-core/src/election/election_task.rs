@@ -37,7 +37,7 @@ pub(super) struct ElectionTask {
     open_backoff: Backoff,
     /// Who waits for the election to be closed, once that was asked for.
     closing: Option<Vec<oneshot::Sender<Result<()>>>>,
-    /// What went wrong in giving up leadership since it was asked for.
+    /// What went wrong in giving up leadership since the newest driver was there.
     close_result: Result<()>,
 }
 

@@ -35,6 +35,8 @@ impl ElectionTask {
         match result {
             Ok(driver) => {
                 self.open_backoff.reset();
+                // What an earlier one could not give up is over once this one leaves.
+                self.close_result = Ok(());
                 let (calls, receiver) = mpsc::unbounded_channel();
                 self.tasks.spawn(
                     "election-driver-calls",
