@@ -12,6 +12,7 @@ use ha_core::environment::Environment;
 use ha_core::health::HealthMonitor;
 use ha_core::ids::{ClusterId, ComponentId, LeaderSessionId};
 use ha_core::retrieval::LeaderRetrievalService;
+use ha_core::{Error, ErrorKind};
 use ha_testkit::fakes::RecordingContender;
 use ha_zookeeper::client::{ClientSource as _, CreateMode, ZkCode};
 use ha_zookeeper::codec::LatchData;
@@ -22,6 +23,7 @@ use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::retrieval::LeaderWatches;
 use ha_zookeeper::session::{SessionOptions, ZooKeeperSession};
 use integration_tests::unique_name;
+use tokio::sync::watch;
 
 pub(crate) use proxy::Proxy;
 
@@ -46,11 +48,28 @@ pub(crate) fn options(servers: &str, timeout: Duration) -> SessionOptions {
 struct Tree {
     session: ZooKeeperSession,
     paths: ClusterPaths,
+    answers: watch::Receiver<Answers>,
+}
+
+/// How a process answers when its election asks whether it may lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answers {
+    Yes,
+    /// Its storage is away.
+    No,
+    /// Its storage hangs.
+    Never,
 }
 
 #[async_trait]
 impl LeadershipPrecondition for Tree {
     async fn ensure(&self) -> ha_core::Result<()> {
+        let answers = *self.answers.borrow();
+        match answers {
+            Answers::Yes => {}
+            Answers::No => return Err(Error::new(ErrorKind::Unavailable, "the storage is away")),
+            Answers::Never => std::future::pending().await,
+        }
         let client = self.session.client().await?;
         for path in self
             .paths
@@ -70,6 +89,8 @@ impl LeadershipPrecondition for Tree {
 /// What one HA process holds: a session, and one contender for the dispatcher.
 pub(crate) struct Process {
     pub(crate) session: ZooKeeperSession,
+    pub(crate) health: HealthMonitor,
+    pub(crate) answers: watch::Sender<Answers>,
     pub(crate) fence: LeadershipFence,
     pub(crate) paths: ClusterPaths,
     pub(crate) environment: Environment,
@@ -83,7 +104,9 @@ impl Process {
     /// Connects; contends for nothing yet.
     pub(crate) async fn connect(name: &str, paths: &ClusterPaths, options: SessionOptions) -> Self {
         let environment = Environment::system();
-        let session = ZooKeeperSession::connect(options, environment.clone(), HealthMonitor::default())
+        let health = HealthMonitor::default();
+        let answers = watch::Sender::new(Answers::Yes);
+        let session = ZooKeeperSession::connect(options, environment.clone(), health.clone())
             .await
             .unwrap();
         let fence = LeadershipFence::new();
@@ -101,6 +124,7 @@ impl Process {
             Arc::new(Tree {
                 session: session.clone(),
                 paths: paths.clone(),
+                answers: answers.subscribe(),
             }),
             environment.clone(),
         );
@@ -114,6 +138,8 @@ impl Process {
             service: election.election(ComponentId::dispatcher()),
             contender: RecordingContender::confirming(&format!("http://{name}:1")),
             session,
+            health,
+            answers,
             fence,
             paths: paths.clone(),
             environment,

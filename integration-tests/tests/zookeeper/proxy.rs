@@ -18,6 +18,8 @@ struct Faults {
     hold_replies: bool,
     /// Raised to cut all connections that stand.
     cuts: u64,
+    /// New connections ask for a new session, whatever session the client asks for.
+    swap_sessions: bool,
 }
 
 /// The proxy; dropping it ends it.
@@ -55,6 +57,11 @@ impl Proxy {
         });
     }
 
+    /// From now on a client that comes back to its session is given another one, which it is not told.
+    pub(crate) fn swap_sessions(&self, swap: bool) {
+        self.faults.send_modify(|faults| faults.swap_sessions = swap);
+    }
+
     /// Cuts the connections that stand.
     pub(crate) fn cut(&self) {
         self.faults.send_modify(|faults| faults.cuts += 1);
@@ -70,8 +77,16 @@ async fn serve(listener: TcpListener, server: String, faults: Arc<watch::Sender<
         };
         let cuts = faults.borrow().cuts;
         let mut cut = faults.subscribe();
-        let (from_client, to_client) = client.into_split();
-        let (from_server, to_server) = server.into_split();
+        let swap = faults.borrow().swap_sessions;
+        let (mut from_client, to_client) = client.into_split();
+        let (from_server, mut to_server) = server.into_split();
+        if swap
+            && ask_for_a_new_session(&mut from_client, &mut to_server)
+                .await
+                .is_err()
+        {
+            continue;
+        }
         let requests = pump(from_client, to_server, faults.subscribe(), |faults| {
             faults.hold_requests
         });
@@ -86,6 +101,22 @@ async fn serve(listener: TcpListener, server: String, faults: Arc<watch::Sender<
             }
         });
     }
+}
+
+/// Passes the first request on, without the session that it asks for.
+async fn ask_for_a_new_session(from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf) -> std::io::Result<()> {
+    /// Where the id of the session and its password stand, behind the length, the version of the protocol, the
+    /// last zxid and the timeout.
+    const SESSION: std::ops::Range<usize> = 20..28;
+    const PASSWORD: std::ops::Range<usize> = 32..48;
+    let mut request = vec![0; 4];
+    from.read_exact(&mut request).await?;
+    let length = u32::from_be_bytes([request[0], request[1], request[2], request[3]]);
+    request.resize(4 + length as usize, 0);
+    from.read_exact(&mut request[4..]).await?;
+    request[SESSION].fill(0);
+    request[PASSWORD].fill(0);
+    to.write_all(&request).await
 }
 
 async fn pump(
