@@ -1,5 +1,5 @@
-//! `test-ensemble prepare` installs what the tests need and says which ensemble they use; `test-ensemble supervise`
-//! runs the server that all test processes share, and is started by them.
+//! `test-ensemble prepare` installs what the tests need and says which ensemble they use; `test-ensemble supervise
+//! FOLDER` runs the server that all test processes share, and is started by them.
 
 use anyhow::{Result, bail};
 use integration_tests::ensemble::{Choice, Installation, supervise};
@@ -20,12 +20,13 @@ fn prepare() -> Result<()> {
 }
 
 fn main() -> Result<()> {
-    match std::env::args().nth(1).as_deref() {
-        Some("prepare") => prepare(),
-        Some("supervise") => tokio::runtime::Builder::new_current_thread()
+    let mut arguments = std::env::args().skip(1);
+    match (arguments.next().as_deref(), arguments.next()) {
+        (Some("prepare"), None) => prepare(),
+        (Some("supervise"), Some(folder)) => tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?
-            .block_on(supervise()),
-        _ => bail!("usage: test-ensemble prepare|supervise"),
+            .block_on(supervise(folder.into())),
+        _ => bail!("usage: test-ensemble prepare | supervise FOLDER"),
     }
 }

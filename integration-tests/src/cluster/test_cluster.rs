@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::{CheckpointWatch, TestJob};
 use crate::ensemble::{Choice, EnsembleOptions};
-use crate::process::run_binary;
+use crate::process::{binaries, run_binary};
 use crate::{AdminClient, ClusterProcess, eventually, unique_name};
 
 const ROOT: &str = "/flink";
@@ -43,8 +43,9 @@ impl TestCluster {
     /// given server the default is assumed.
     ///
     /// # Errors
-    /// Its folder cannot be made, or HA_TEST_ZOOKEEPER is wrong.
+    /// Its folder cannot be made, the programs cannot be built, or HA_TEST_ZOOKEEPER is wrong.
     pub fn new(connect_string: &str, session_timeout: Duration) -> Result<Self> {
+        binaries::prepare()?;
         let folder = tempfile::Builder::new().prefix("ha-test-cluster-").tempdir()?;
         let storage = folder.path().join("storage");
         let cluster_id = unique_name("test");

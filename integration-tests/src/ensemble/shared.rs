@@ -63,14 +63,14 @@ impl SharedServer {
     }
 }
 
-/// The supervisor: starts the server, publishes its address, and ends both when nobody uses it.
+/// The supervisor: starts the server, publishes its address in `folder`, and ends both when nobody uses it.
 ///
 /// # Errors
 /// The server does not come up, or the folder cannot be written.
-pub async fn supervise() -> Result<()> {
+pub async fn supervise(folder: PathBuf) -> Result<()> {
     // Out of the process group and session of the test run, which may be signalled as a whole.
     rustix::process::setsid().context("the supervisor must not lead a process group")?;
-    let files = Files::open()?;
+    let files = Files { folder };
     let mut ensemble = ProcessEnsemble::start(EnsembleOptions::standalone()).await?;
     files.publish(&ensemble.connect_string())?;
     let mut last_use = now();
@@ -141,6 +141,7 @@ impl Files {
         let program = binaries::find_or_build("integration-tests", "test-ensemble")?;
         Command::new(&program)
             .arg("supervise")
+            .arg(&self.folder)
             .current_dir("/")
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)

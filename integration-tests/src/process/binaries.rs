@@ -1,10 +1,15 @@
 //! Finds the workspace's own programs as cargo built them, and builds them when they are missing or old.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use anyhow::{Context as _, Result, bail};
+
+/// The programs that this process has found fresh, or built.
+static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Cargo's target folder with the profile, for instance `target/debug`: where this program runs from.
 ///
@@ -27,9 +32,21 @@ pub fn target_folder() -> Result<PathBuf> {
     Ok(profile_folder()?.parent().context("no target folder")?.to_owned())
 }
 
+/// Builds the programs of a cluster that are missing or old, so that no build holds up a test that has begun.
+///
+/// # Errors
+/// As [`find_or_build`].
+pub fn prepare() -> Result<()> {
+    for program in ["ha-cluster", "hactl"] {
+        find_or_build(program, program)?;
+    }
+    Ok(())
+}
+
 /// The program `name` of the package `package`, built now when it is missing or older than its sources.
 ///
 /// Cargo builds the programs of other packages only when it is asked to, and a test of one package does not ask.
+/// What a test process has looked at once it does not look at again: its programs do not change under it.
 /// With `HA_TEST_PROGRAMS` set to a folder the programs there are taken as they are, and nothing is built.
 ///
 /// # Errors
@@ -44,7 +61,9 @@ pub fn find_or_build(package: &str, name: &str) -> Result<PathBuf> {
     }
     let folder = profile_folder()?;
     let program = folder.join(name);
-    if is_fresh(&program) {
+    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if seen.contains(name) || is_fresh(&program) {
+        seen.insert(name.to_owned());
         return Ok(program);
     }
     let profile = folder
@@ -73,6 +92,7 @@ pub fn find_or_build(package: &str, name: &str) -> Result<PathBuf> {
             String::from_utf8_lossy(&output.stderr)
         );
     }
+    seen.insert(name.to_owned());
     Ok(program)
 }
 
