@@ -1,6 +1,6 @@
 use futures::future::join_all;
 use ha_cli::ExitCode;
-use ha_services::jobs::{ApplicationStatus, JobStatus};
+use ha_services::jobs::JobStatus;
 use ha_services::{Error, ErrorKind, Result};
 
 use super::job_arguments::OwnJob;
@@ -8,24 +8,27 @@ use super::progress::Progress;
 use super::report::Report;
 use crate::rest::ClusterClient;
 
-/// Submits the caller's jobs to the leader, whichever process that is, and follows them to their ends.
-///
-/// # Errors
-/// What the leader refused.
+/// Submits the caller's jobs to the leader, whichever process that is, and follows them to their ends. What the
+/// leader refuses is told at once, and keeps no other job from its end. Gives the worst of the exit codes.
 pub(super) async fn run_own_jobs(
     client: &ClusterClient,
     jobs: &[OwnJob],
     progress: &Progress,
     report: Report,
-) -> Result<ExitCode> {
-    let ends = join_all(jobs.iter().map(|job| run_own_job(client, job, progress, report))).await;
-    let mut code = ExitCode::Success;
-    for end in ends {
-        if end? != JobStatus::Finished {
-            code = ExitCode::Findings;
+) -> ExitCode {
+    let ends = jobs.iter().map(async |job| {
+        match run_own_job(client, job, progress, report).await {
+            Ok(JobStatus::Finished) => ExitCode::Success,
+            Ok(_) => ExitCode::Findings,
+            Err(error) => {
+                tracing::error!(jobId = %job.id, %error, "the job {} is not done: {error}", job.id);
+                report.refused(job, &error);
+                ExitCode::from_error(&error)
+            }
         }
-    }
-    Ok(code)
+    });
+    let codes = join_all(ends).await.into_iter();
+    codes.max_by_key(|code| code.code()).unwrap_or(ExitCode::Success)
 }
 
 async fn run_own_job(
@@ -37,7 +40,7 @@ async fn run_own_job(
     let submission = client.submit(job.id, &job.spec).await?;
     report.submitted(job, &submission);
     if let Some(end) = submission.ended {
-        return Ok(status_of(end.status));
+        return Ok(end.status);
     }
     wait_for_end(client, job, progress, report).await
 }
@@ -69,9 +72,4 @@ pub(super) async fn wait_for_end(
         )
         .advise("look at its sink; with job-result-store.delete-on-commit results are not kept")),
     }
-}
-
-/// An end of which only the fact is known is not a good one.
-pub(super) fn status_of(end: ApplicationStatus) -> JobStatus {
-    end.job_status().unwrap_or(JobStatus::Failed)
 }

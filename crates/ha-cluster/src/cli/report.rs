@@ -1,12 +1,11 @@
-use std::time::{Duration, UNIX_EPOCH};
-
-use ha_cli::{OutputFormat, write_stdout};
+use ha_cli::{OutputFormat, timestamp, write_stdout};
+use ha_services::Error;
 use ha_services::jobs::JobStatus;
 use serde_json::json;
 
 use super::job_arguments::OwnJob;
 use crate::job::JobOverview;
-use crate::rest::{RecordedEnd, Submission};
+use crate::rest::Submission;
 
 /// Writes what became of the caller's jobs to stdout: a line an event, as text or JSON.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +28,7 @@ impl Report {
             ),
             Some(end) => self.write(
                 || {
-                    let (status, time) = (end_status(end), time_text(end.end_time));
+                    let (status, time) = (end.status, timestamp(end.end_time));
                     format!(
                         "job {} ({name}): has ended already, {status} at {time}; it is not run again",
                         job.id
@@ -41,7 +40,7 @@ impl Report {
                         "id": job.id,
                         "name": name,
                         "status": end.status,
-                        "endTime": time_text(end.end_time),
+                        "endTime": timestamp(end.end_time),
                     })
                 },
             ),
@@ -72,6 +71,23 @@ impl Report {
         );
     }
 
+    /// The leader refused the job, or what became of it cannot be told.
+    pub(super) fn refused(&self, job: &OwnJob, error: &Error) {
+        let name = &job.spec.name;
+        self.write(
+            || format!("job {} ({name}): not done: {error}", job.id),
+            || {
+                json!({
+                    "event": "refused",
+                    "id": job.id,
+                    "name": name,
+                    "kind": error.kind().name(),
+                    "reason": error.to_string(),
+                })
+            },
+        );
+    }
+
     fn write(&self, text: impl FnOnce() -> String, json: impl FnOnce() -> serde_json::Value) {
         let mut line = match self.format {
             OutputFormat::Table => text(),
@@ -81,32 +97,5 @@ impl Report {
         if let Err(error) = write_stdout(&line) {
             tracing::warn!(%error, "stdout cannot be written");
         }
-    }
-}
-
-fn end_status(end: &RecordedEnd) -> String {
-    end.status
-        .job_status()
-        .map_or_else(|| end.status.to_string(), |status| status.to_string())
-}
-
-/// A time in UTC, to the second.
-fn time_text(millis: u64) -> String {
-    match UNIX_EPOCH.checked_add(Duration::from_millis(millis)) {
-        // Years beyond 9999 have no such form.
-        Some(time) if millis < 253_402_300_800_000 => humantime::format_rfc3339_seconds(time).to_string(),
-        _ => format!("{millis} ms since 1970"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_told_in_utc() {
-        assert_eq!(time_text(0), "1970-01-01T00:00:00Z");
-        assert_eq!(time_text(1_796_000_000_000), "2026-11-30T00:53:20Z");
-        assert_eq!(time_text(u64::MAX), format!("{} ms since 1970", u64::MAX));
     }
 }

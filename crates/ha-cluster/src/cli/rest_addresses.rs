@@ -37,7 +37,7 @@ impl RestAddresses {
         let advertised = match &arguments.rest_advertise {
             Some(text) => Some(split(text, "--rest-advertise")?),
             None => {
-                let host = configuration.get_optional(&ClusterOptions::REST_ADDRESS)?;
+                let host = configured_host(configuration)?;
                 host.map(|host| (host, 0))
             }
         };
@@ -75,12 +75,23 @@ impl RestAddresses {
 /// # Errors
 /// `Invalid`, naming the option.
 pub(super) fn configured_endpoint(configuration: &Configuration) -> Result<String> {
-    let host = match configuration.get_optional(&ClusterOptions::REST_ADDRESS)? {
+    let host = match configured_host(configuration)? {
         Some(host) => host,
         None => configuration.get(&ClusterOptions::REST_BIND_ADDRESS)?,
     };
     let port = configuration.get(&ClusterOptions::REST_PORT)?;
     Ok(format!("http://{}", join(&host, port)))
+}
+
+/// The checked `rest.address`, where it is set.
+fn configured_host(configuration: &Configuration) -> Result<Option<String>> {
+    let option = &ClusterOptions::REST_ADDRESS;
+    match configuration.get_optional(option)? {
+        Some(host) if !is_host(&host) && host.parse::<std::net::Ipv6Addr>().is_err() => {
+            Err(not_an_address(&host, option.key(), "a host is expected"))
+        }
+        host => Ok(host),
+    }
 }
 
 fn join(host: &str, port: u16) -> String {
@@ -161,6 +172,20 @@ mod tests {
         let configuration = configuration.with("rest.address", "node2");
         let (listener, address) = addresses(everywhere, &configuration).unwrap().bind().unwrap();
         assert_eq!(address, format!("http://node2:{}", listener.address().port()));
+    }
+
+    #[test]
+    fn a_configured_host_ends_nowhere_in_a_url() {
+        for bad in ["foo bar/x", "", "http://x", "x:80"] {
+            let configuration = Configuration::new().with("rest.address", bad);
+            let error = addresses(&[], &configuration).unwrap_err();
+            assert_eq!(error.subject(), Some("rest.address"), "{bad:?}");
+            assert!(configured_endpoint(&configuration).is_err(), "{bad:?}");
+        }
+        for good in ["node-1.example", "::1", "[::1]", "10.0.0.1"] {
+            let configuration = Configuration::new().with("rest.address", good);
+            assert!(addresses(&[], &configuration).is_ok(), "{good:?}");
+        }
     }
 
     #[test]

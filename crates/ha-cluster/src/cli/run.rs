@@ -22,7 +22,7 @@ use super::signals::stop_on_signal;
 use crate::process::{ClusterProcess, ProcessOptions};
 use crate::rest::{ClusterClient, LeaderSource};
 
-/// How long giving up leadership may take after a fatal error.
+/// How long giving up leadership may take where the process did not start or must not go on.
 const FATAL_CLOSE_WAIT: Duration = Duration::from_secs(2);
 /// How long the clean-up of the caller's jobs is waited for.
 const CLEAN_UP_WAIT: Duration = Duration::from_secs(30);
@@ -116,25 +116,30 @@ impl Run {
         );
         let services = tokio::select! {
             biased;
+            error = fatal.first() => return Err(error),
             () = stop.cancelled() => return Ok(ExitCode::Success),
             services = self.services(&environment) => services?,
         };
         let starting = ClusterProcess::start(Arc::clone(&services), environment.clone(), options, listener);
-        let process = match starting.await {
+        // What has started of the process ends with the services, and runs nothing yet.
+        let started = tokio::select! {
+            biased;
+            error = fatal.first() => Err(Err(error)),
+            () = stop.cancelled() => Err(Ok(ExitCode::Success)),
+            process = starting => process.map_err(Err),
+        };
+        let process = match started {
             Ok(process) => process,
-            Err(error) => {
-                close(services.as_ref()).await;
-                return Err(error);
+            Err(outcome) => {
+                close_soon(services.as_ref(), &environment).await;
+                return outcome;
             }
         };
         let outcome = tokio::select! {
             biased;
             error = fatal.first() => {
                 // What is under way may be what failed: leadership is given up if it can be, and that is all.
-                tokio::select! {
-                    () = close(services.as_ref()) => {}
-                    () = environment.clock.sleep(FATAL_CLOSE_WAIT) => {}
-                }
+                close_soon(services.as_ref(), &environment).await;
                 return Err(error);
             }
             () = stop.cancelled() => Ok(ExitCode::Success),
@@ -163,7 +168,7 @@ impl Run {
     ) -> Result<ExitCode> {
         let leader = LeaderSource::Retrieval(Arc::clone(process.rest_leader()));
         let client = ClusterClient::new(leader, environment.clone())?;
-        let code = run_own_jobs(&client, &self.jobs, &self.progress, self.report).await?;
+        let code = run_own_jobs(&client, &self.jobs, &self.progress, self.report).await;
         if !self.exit_when_idle {
             stop.cancelled().await;
             return Ok(ExitCode::Success);
@@ -186,6 +191,13 @@ impl Run {
                 tracing::warn!("the clean-up is not complete; the next leader goes on with it");
             }
         }
+    }
+}
+
+async fn close_soon(services: &dyn HighAvailabilityServices, environment: &Environment) {
+    tokio::select! {
+        () = close(services) => {}
+        () = environment.clock.sleep(FATAL_CLOSE_WAIT) => {}
     }
 }
 

@@ -8,8 +8,7 @@ use ha_services::configuration::{Configuration, HighAvailabilityOptions};
 /// `Invalid`, naming file or key.
 pub(super) fn configuration(shared: &SharedOptions) -> Result<Configuration> {
     let configuration = load_configuration(shared)?.with_cluster_defaults();
-    for warning in HighAvailabilityOptions::validate(&configuration)? {
-        tracing::warn!("{warning}");
-    }
+    // Warnings are logged by the services that are made of it.
+    HighAvailabilityOptions::validate(&configuration)?;
     Ok(configuration)
 }

@@ -9,7 +9,7 @@ use ha_services::{Error, ErrorKind, Result, create_leader_retrieval_service};
 
 use super::arguments::SubmitArguments;
 use super::job_arguments::{OwnJob, read_job_file};
-use super::own_jobs::{status_of, wait_for_end};
+use super::own_jobs::wait_for_end;
 use super::progress::Progress;
 use super::report::Report;
 use super::rest_addresses::configured_endpoint;
@@ -57,29 +57,37 @@ async fn post(
 ) -> Result<ExitCode> {
     let scope = environment.task_scope();
     let stop = stop_on_signal(&scope)?;
-    let out_of_time = || {
+    let looked_at = looked_at(configuration)?;
+    let out_of_time = |trouble: Option<Error>| {
+        let reason = match trouble {
+            Some(error) => format!("the last try ended with: {error}"),
+            None => "no leader of the REST endpoint is known".to_owned(),
+        };
         Error::new(
             ErrorKind::Unavailable,
-            format!("no leader took the job within {:?}", arguments.timeout),
+            format!("no leader took the job within {:?}; {reason}", arguments.timeout),
         )
+        .at(looked_at)
         .advise("check that the cluster runs, and that the configuration names it")
     };
-    let submitting = async {
-        let leader = leader(configuration, environment).await?;
-        let client = ClusterClient::new(leader.clone(), environment.clone())?;
-        let submission = client.submit(job.id, &job.spec).await?;
-        Ok((leader, client, submission))
-    };
-    let (leader, client, submission) = tokio::select! {
+    let mut deadline = environment.clock.sleep(arguments.timeout);
+    let leader = tokio::select! {
         biased;
         () = stop.cancelled() => return Ok(ExitCode::Success),
-        () = environment.clock.sleep(arguments.timeout) => return Err(out_of_time()),
-        submitted = submitting => submitted?,
+        () = &mut deadline => return Err(out_of_time(None)),
+        leader = leader(configuration, environment) => leader?,
+    };
+    let client = ClusterClient::new(leader.clone(), environment.clone())?;
+    let submission = tokio::select! {
+        biased;
+        () = stop.cancelled() => return Ok(ExitCode::Success),
+        () = &mut deadline => return Err(out_of_time(client.trouble())),
+        submission = client.submit(job.id, &job.spec) => submission?,
     };
     report.submitted(job, &submission);
     let progress = Progress::new();
     let end = match submission.ended {
-        Some(end) => Ok(Some(status_of(end.status))),
+        Some(end) => Ok(Some(end.status)),
         None if arguments.wait => tokio::select! {
             biased;
             () = stop.cancelled() => Ok(None),
@@ -105,4 +113,14 @@ async fn leader(configuration: &Configuration, environment: &Environment) -> Res
         create_leader_retrieval_service(configuration, component.as_str(), environment.clone()).await?;
     let watch = LeaderWatch::follow(retrieval, component).await?;
     Ok(LeaderSource::Retrieval(Arc::new(watch)))
+}
+
+/// Where the leader is looked for.
+fn looked_at(configuration: &Configuration) -> Result<String> {
+    match HighAvailabilityOptions::mode(configuration)? {
+        HighAvailabilityMode::ZooKeeper => Ok(configuration
+            .get(&HighAvailabilityOptions::HA_ZOOKEEPER_QUORUM)?
+            .servers()),
+        _ => configured_endpoint(configuration),
+    }
 }

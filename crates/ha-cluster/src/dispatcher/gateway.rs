@@ -7,6 +7,7 @@ use ha_services::{Error, ErrorKind, Result};
 use tokio::sync::oneshot;
 
 use super::Dispatcher;
+use super::job_runner::JobOrigin;
 use super::term::Term;
 use crate::blocking::blocking;
 use crate::events;
@@ -173,7 +174,7 @@ impl Dispatcher {
         };
         self.put_graph(store.as_ref(), &handle).await?;
         events::job_accepted(id, &handle.spec().name);
-        self.spawn_job(term, Arc::new(handle));
+        self.spawn_job(term, Arc::new(handle), JobOrigin::Submitted);
         Ok(Submitted { id, ended: None })
     }
 

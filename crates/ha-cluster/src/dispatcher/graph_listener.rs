@@ -36,7 +36,7 @@ impl JobGraphListener for GraphListener {
         let _acting = term.active.token();
         let taking_up = async {
             match store.recover_job_graph(job_id).await {
-                Ok(Some(graph)) => dispatcher.take_up_one(&term, &graph).await,
+                Ok(Some(graph)) => dispatcher.take_up_one(&term, &graph),
                 Ok(None) => Ok(()),
                 Err(error) => Err(error),
             }

@@ -9,9 +9,18 @@ use crate::job::JobOverview;
 use crate::jobmanager::{JobHandle, JobManager, JobManagerEnd};
 use crate::{events, retry};
 
+/// How a job came to this term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JobOrigin {
+    /// It was submitted in it, and has no recorded end.
+    Submitted,
+    /// It was there before; its end may be recorded.
+    Recovered,
+}
+
 impl Dispatcher {
-    /// Runs a job in this term, unless it runs already.
-    pub(super) fn spawn_job(&self, term: &Arc<Term>, handle: Arc<JobHandle>) {
+    /// Runs a job in this term, unless it runs already or its end is recorded.
+    pub(super) fn spawn_job(&self, term: &Arc<Term>, handle: Arc<JobHandle>, origin: JobOrigin) {
         let stop = term.revoked.child_token();
         {
             let mut jobs = term.jobs();
@@ -38,7 +47,14 @@ impl Dispatcher {
                 revoked: stop,
                 suspend: this.suspend.clone(),
             };
-            let is_over = match this.run_job(&term, &manager).await {
+            let end = match origin {
+                JobOrigin::Recovered if this.has_ended(&term, &manager).await => {
+                    term.jobs().remove(&job_id);
+                    return;
+                }
+                _ => this.run_job(&term, &manager).await,
+            };
+            let is_over = match end {
                 JobManagerEnd::Ended(entry) => {
                     this.ended().remember(JobOverview::ended(&entry.result));
                     this.clean_up(&term, job_id).await;
@@ -53,6 +69,32 @@ impl Dispatcher {
         });
     }
 
+    /// Whether the end of a recovered job is recorded. Tried until it is known or the term is over, when the answer
+    /// does not matter.
+    async fn has_ended(&self, term: &Term, manager: &JobManager) -> bool {
+        let job = &manager.job;
+        let results = self.options.services.job_result_store();
+        let looking_up = retry::until_done(
+            &self.options.environment,
+            |error| {
+                events::job_waits(job.id(), "looking up its end", error);
+                job.set_reason(Some(format!("looking up its end failed: {error}")));
+            },
+            async || {
+                let _one_of_few = term.lookups.acquire().await;
+                results.has_job_result_entry(job.id()).await
+            },
+        );
+        let ended = tokio::select! {
+            biased;
+            () = manager.revoked.cancelled() => false,
+            () = manager.suspend.cancelled() => false,
+            ended = looking_up => ended,
+        };
+        job.set_reason(None);
+        ended
+    }
+
     async fn run_job(&self, term: &Term, manager: &JobManager) -> JobManagerEnd {
         let job = &manager.job;
         let preparing = async {
@@ -61,7 +103,7 @@ impl Dispatcher {
                 // A job that is cancelled before it has a slot needs none to end.
                 biased;
                 () = job.cancelled() => None,
-                slot = self.options.resource_manager.acquire(job.id()) => Some(slot),
+                slot = self.options.resource_manager.acquire() => Some(slot),
             };
             (claim, slot)
         };

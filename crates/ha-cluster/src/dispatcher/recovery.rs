@@ -7,6 +7,7 @@ use ha_services::{Error, ErrorKind, Result};
 
 use super::Dispatcher;
 use super::graph_listener::GraphListener;
+use super::job_runner::JobOrigin;
 use super::term::Term;
 use crate::job::JobFile;
 use crate::jobmanager::JobHandle;
@@ -56,7 +57,7 @@ impl Dispatcher {
             self.spawn_clean_up(term, entry.job_id());
         }
         let graphs = retry::until_done(environment, failed, || store.recover_job_graphs()).await;
-        self.take_up(term, graphs).await
+        self.take_up(term, graphs)
     }
 
     /// A store belongs to one term: with it every right to replace or remove a graph ends.
@@ -67,9 +68,9 @@ impl Dispatcher {
         Ok(store)
     }
 
-    async fn take_up(&self, term: &Arc<Term>, graphs: Recovered<JobGraph>) -> Vec<JobId> {
+    fn take_up(&self, term: &Arc<Term>, graphs: Recovered<JobGraph>) -> Vec<JobId> {
         for graph in graphs.entries {
-            if let Err(error) = self.take_up_one(term, &graph).await {
+            if let Err(error) = self.take_up_one(term, &graph) {
                 tracing::error!(jobId = %graph.job_id, %error, "the job cannot be taken up; it was left as it is");
             }
         }
@@ -80,20 +81,11 @@ impl Dispatcher {
             .collect()
     }
 
-    /// Runs a recovered job, unless its end is recorded or it runs already.
-    pub(super) async fn take_up_one(&self, term: &Arc<Term>, graph: &JobGraph) -> Result<()> {
-        let results = self.options.services.job_result_store();
-        let ended = retry::until_done(
-            &self.options.environment,
-            |error| tracing::warn!(jobId = %graph.job_id, %error, "looking up a job's end failed, trying again"),
-            || results.has_job_result_entry(graph.job_id),
-        )
-        .await;
-        if ended {
-            return Ok(());
-        }
+    /// Runs a recovered job, unless its end is recorded or it runs already. Whether its end is recorded is looked
+    /// up in the job's own task: a look-up that takes long, or fails for long, holds up no other job.
+    pub(super) fn take_up_one(&self, term: &Arc<Term>, graph: &JobGraph) -> Result<()> {
         let job = self.read_graph(graph)?;
-        self.spawn_job(term, Arc::new(job));
+        self.spawn_job(term, Arc::new(job), JobOrigin::Recovered);
         Ok(())
     }
 
@@ -133,7 +125,7 @@ impl Dispatcher {
             for job_id in broken {
                 match store.recover_job_graph(job_id).await {
                     Ok(Some(graph)) => {
-                        if let Err(error) = self.take_up_one(term, &graph).await {
+                        if let Err(error) = self.take_up_one(term, &graph) {
                             tracing::error!(jobId = %job_id, %error, "the job cannot be taken up; it was left as it is");
                         }
                     }

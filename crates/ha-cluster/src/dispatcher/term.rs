@@ -3,11 +3,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use ha_services::ids::JobId;
 use ha_services::jobs::JobGraphStore;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::jobmanager::JobHandle;
+
+/// How many recorded ends are looked up at a time.
+const CONCURRENT_LOOKUPS: usize = 16;
 
 /// A job that runs in a term, and the signal that stops it alone.
 #[derive(Clone, Debug)]
@@ -26,6 +29,8 @@ pub(super) struct Term {
     pub(super) store: OnceLock<Arc<dyn JobGraphStore>>,
     /// One submission at a time, so that two of one id cannot both find it free.
     pub(super) submissions: tokio::sync::Mutex<()>,
+    /// How many jobs' ends are looked up at a time.
+    pub(super) lookups: Semaphore,
     jobs: Mutex<BTreeMap<JobId, RunningJob>>,
 }
 
@@ -37,6 +42,7 @@ impl Term {
             recovered: watch::Sender::new(false),
             store: OnceLock::new(),
             submissions: tokio::sync::Mutex::new(()),
+            lookups: Semaphore::new(CONCURRENT_LOOKUPS),
             jobs: Mutex::new(BTreeMap::new()),
         }
     }

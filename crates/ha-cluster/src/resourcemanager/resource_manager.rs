@@ -1,8 +1,7 @@
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use ha_services::ids::{JobId, LeaderSessionId};
+use ha_services::ids::LeaderSessionId;
 use tokio::sync::{Semaphore, watch};
 
 use super::Slot;
@@ -14,7 +13,7 @@ use crate::component::Component;
 /// them needs to outlive it: a new leader starts with all slots free and no job running.
 pub struct ResourceManager {
     leading: watch::Sender<bool>,
-    slots: Arc<Slots>,
+    free: Arc<Semaphore>,
 }
 
 impl ResourceManager {
@@ -23,36 +22,20 @@ impl ResourceManager {
         let slots = slots.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             leading: watch::Sender::new(false),
-            slots: Arc::new(Slots {
-                free: Arc::new(Semaphore::new(slots)),
-                held: Mutex::new(BTreeSet::new()),
-            }),
+            free: Arc::new(Semaphore::new(slots)),
         }
     }
 
-    /// Waits until it leads and a slot is free, and gives it to the job.
-    pub async fn acquire(&self, job_id: JobId) -> Slot {
+    /// Waits until it leads and a slot is free, and gives it.
+    pub async fn acquire(&self) -> Slot {
         let mut leading = self.leading.subscribe();
         // The sender is part of `self`, so this ends by a grant only.
         let _ = leading.wait_for(|leading| *leading).await;
-        match Arc::clone(&self.slots.free).acquire_owned().await {
-            Ok(permit) => {
-                self.slots.hold(job_id);
-                Slot::new(job_id, Arc::clone(&self.slots), permit)
-            }
+        match Arc::clone(&self.free).acquire_owned().await {
+            Ok(permit) => Slot::new(permit),
             // Only a closed semaphore refuses, and this one is never closed.
             Err(_) => std::future::pending().await,
         }
-    }
-
-    /// The jobs that hold a slot.
-    pub fn holders(&self) -> BTreeSet<JobId> {
-        self.slots.lock().clone()
-    }
-
-    /// How many slots are free.
-    pub fn free_slots(&self) -> usize {
-        self.slots.free.available_permits()
     }
 }
 
@@ -67,26 +50,6 @@ impl Component for ResourceManager {
     }
 }
 
-/// The slots and who holds them.
-pub(super) struct Slots {
-    free: Arc<Semaphore>,
-    held: Mutex<BTreeSet<JobId>>,
-}
-
-impl Slots {
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<JobId>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn hold(&self, job_id: JobId) {
-        self.lock().insert(job_id);
-    }
-
-    pub(super) fn release(&self, job_id: JobId) {
-        self.lock().remove(&job_id);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use futures::FutureExt as _;
@@ -96,17 +59,11 @@ mod tests {
     #[tokio::test]
     async fn slots_are_given_while_it_leads_and_come_back() {
         let manager = ResourceManager::new(1);
-        let [first, second] = [1, 2].map(|byte| JobId::from_bytes([byte; 16]));
-        assert!(manager.acquire(first).now_or_never().is_none());
+        assert!(manager.acquire().now_or_never().is_none());
         manager.granted(LeaderSessionId::DEFAULT).await;
-        let slot = manager.acquire(first).await;
-        assert_eq!(manager.holders(), BTreeSet::from([first]));
-        assert!(manager.acquire(second).now_or_never().is_none());
+        let slot = manager.acquire().await;
+        assert!(manager.acquire().now_or_never().is_none());
         drop(slot);
-        let _slot = manager.acquire(second).await;
-        assert_eq!(
-            (manager.holders(), manager.free_slots()),
-            (BTreeSet::from([second]), 0)
-        );
+        assert!(manager.acquire().now_or_never().is_some());
     }
 }

@@ -6,6 +6,7 @@ use ha_services::backoff::Backoff;
 use ha_services::environment::Environment;
 use ha_services::ids::JobId;
 use ha_services::{Error, ErrorKind, Result};
+use tokio::sync::watch;
 
 use super::{LeaderWatch, RestClient, Submission};
 use crate::job::{JobOverview, JobSpec};
@@ -30,6 +31,7 @@ pub struct ClusterClient {
     client: RestClient,
     leader: LeaderSource,
     environment: Environment,
+    trouble: Arc<watch::Sender<Option<Error>>>,
 }
 
 impl ClusterClient {
@@ -42,7 +44,13 @@ impl ClusterClient {
             client: RestClient::new()?,
             leader,
             environment,
+            trouble: Arc::new(watch::Sender::new(None)),
         })
+    }
+
+    /// What the last request failed with that is sent again: for those who give up waiting.
+    pub fn trouble(&self) -> Option<Error> {
+        self.trouble.borrow().clone()
     }
 
     /// Submits a job. Repeated until a leader has answered, so the caller bounds it; the same id and content is
@@ -84,13 +92,25 @@ impl ClusterClient {
         mut ask: impl FnMut(String) -> F,
     ) -> Result<T> {
         let mut backoff = Backoff::new(RETRY_WAITS.0, RETRY_WAITS.1);
+        let mut told = String::new();
         loop {
             let address = self.leader_address().await;
             match ask(address).await {
                 Err(error) if is_passing(&error) => {
-                    tracing::debug!(%error, "the leader did not answer, asking again");
+                    let reason = error.to_string();
+                    // A change of the leader passes through this; everything else may last, and is told once.
+                    if error.kind() == ErrorKind::NotLeader || reason == told {
+                        tracing::debug!(%error, "the leader does not do it, asking again");
+                    } else {
+                        tracing::warn!(%error, "the leader does not do it, asking again: {error}");
+                    }
+                    told = reason;
+                    self.trouble.send_replace(Some(error));
                 }
-                other => return other,
+                other => {
+                    self.trouble.send_replace(None);
+                    return other;
+                }
             }
             self.environment.clock.sleep(backoff.next_delay()).await;
         }
@@ -117,6 +137,14 @@ impl ClusterClient {
     }
 }
 
+/// Whether the same request may do later: what the leader or its storage lacks now, the next leader may have.
 fn is_passing(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Unavailable)
+    matches!(
+        error.kind(),
+        ErrorKind::Unavailable
+            | ErrorKind::NotLeader
+            | ErrorKind::Closed
+            | ErrorKind::Denied
+            | ErrorKind::Internal
+    )
 }

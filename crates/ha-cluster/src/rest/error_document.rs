@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -39,14 +41,7 @@ impl ErrorDocument {
 
     /// The error again, on the other side.
     pub fn to_error(&self, status: u16) -> Error {
-        let kind = match self.error.kind.as_str() {
-            "invalid" => ErrorKind::Invalid,
-            "alreadyExists" => ErrorKind::AlreadyExists,
-            "conflict" => ErrorKind::Conflict,
-            "notFound" => ErrorKind::NotFound,
-            "corrupt" => ErrorKind::Corrupt,
-            _ => kind_of_status(status),
-        };
+        let kind = ErrorKind::from_name(&self.error.kind).unwrap_or_else(|| kind_of_status(status));
         let error = Error::new(kind, self.error.message.clone());
         match &self.error.path {
             Some(path) => error.at(path.clone()),
@@ -58,13 +53,23 @@ impl ErrorDocument {
 /// What a status without a readable document means.
 pub(super) fn kind_of_status(status: u16) -> ErrorKind {
     match status {
-        400 => ErrorKind::Invalid,
         404 => ErrorKind::NotFound,
         409 => ErrorKind::Conflict,
         // The leader changes, or something it needs is away: waiting helps.
         307 | 429 | 500.. => ErrorKind::Unavailable,
+        400..=499 => ErrorKind::Invalid,
         _ => ErrorKind::Internal,
     }
+}
+
+/// A response to a request that is wrong as such.
+pub(super) fn refused(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Response {
+    let kind = match status {
+        StatusCode::FORBIDDEN => ErrorKind::Denied,
+        _ => ErrorKind::Invalid,
+    };
+    let error = Error::new(kind, message).not_applied();
+    (status, Json(ErrorDocument::new(&error))).into_response()
 }
 
 /// An error as a response.
@@ -94,5 +99,24 @@ impl IntoResponse for RestError {
             response.headers_mut().insert(header::RETRY_AFTER, wait);
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_leader_says_is_the_same_on_the_other_side() {
+        for kind in ["denied", "internal", "notLeader", "unavailable", "corrupt", "invalid"] {
+            let kind = ErrorKind::from_name(kind).unwrap();
+            let error = Error::new(kind, "read-only").at("/x");
+            let told = ErrorDocument::new(&error).to_error(500);
+            assert_eq!(
+                (told.kind(), told.message(), told.subject()),
+                (kind, "read-only", Some("/x"))
+            );
+        }
+        assert_eq!(kind_of_status(413), ErrorKind::Invalid);
     }
 }

@@ -1,8 +1,9 @@
 use ha_services::ids::JobId;
-use ha_services::jobs::{ApplicationStatus, JobResult};
+use ha_services::jobs::{JobResult, JobStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::dispatcher::Submitted;
+use crate::job::JobOverview;
 
 /// The answer to `POST /v1/jobs`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,8 +20,8 @@ pub struct Submission {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedEnd {
-    /// How it ended.
-    pub status: ApplicationStatus,
+    /// How it ended: `FINISHED`, `FAILED` or `CANCELED`.
+    pub status: JobStatus,
     /// When, in milliseconds since 1970.
     pub end_time: u64,
 }
@@ -28,7 +29,7 @@ pub struct RecordedEnd {
 impl From<&JobResult> for RecordedEnd {
     fn from(result: &JobResult) -> Self {
         Self {
-            status: result.application_status,
+            status: JobOverview::ended(result).status,
             end_time: result.end_time,
         }
     }
