@@ -12,7 +12,9 @@ use integration_tests::AdminClient;
 use crate::rig::Rig;
 
 fn assert_not_leader<T>(outcome: Result<T, Error>, what: &str) {
-    let error = outcome.err().unwrap_or_else(|| panic!("{what} was let through"));
+    let error = outcome.err();
+    assert!(error.is_some(), "{what} was let through");
+    let error = error.unwrap();
     assert_eq!(error.kind(), ErrorKind::NotLeader, "{what}: {error}");
     assert!(error.is_safe_to_repeat(), "{what}: {error}");
 }

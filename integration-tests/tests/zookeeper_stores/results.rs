@@ -67,7 +67,7 @@ async fn the_next_leader_writes_the_file_that_the_old_one_could_not() {
     assert!(observer.results.has_dirty_job_result_entry(job(1)).await.unwrap());
     assert_eq!(
         observer.results.dirty_results().await.unwrap().entries,
-        [end.clone()]
+        std::slice::from_ref(&end)
     );
     assert!(rig.files_with("_DIRTY.json").is_empty());
     leader.session.close().await;
@@ -99,7 +99,7 @@ async fn a_file_that_a_deposed_process_left_ends_no_job() {
     leader.results.create_dirty_result(&end).await.unwrap();
     assert_eq!(
         leader.results.dirty_results().await.unwrap().entries,
-        [end.clone()]
+        std::slice::from_ref(&end)
     );
     leader.results.mark_result_as_clean(job(1)).await.unwrap();
     assert_eq!(leader.results.clean_results().await.unwrap().entries, [end]);
@@ -126,7 +126,7 @@ async fn the_pointer_outweighs_the_file_of_another_end() {
     );
     assert_eq!(
         leader.results.dirty_results().await.unwrap().entries,
-        [end.clone()]
+        std::slice::from_ref(&end)
     );
     leader.results.mark_result_as_clean(job(1)).await.unwrap();
     assert_eq!(leader.results.clean_results().await.unwrap().entries, [end]);
