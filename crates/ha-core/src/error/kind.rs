@@ -27,6 +27,24 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    const ALL: [Self; 10] = [
+        Self::NotFound,
+        Self::AlreadyExists,
+        Self::Conflict,
+        Self::NotLeader,
+        Self::Unavailable,
+        Self::Corrupt,
+        Self::Invalid,
+        Self::Closed,
+        Self::Denied,
+        Self::Internal,
+    ];
+
+    /// The kind of a [`ErrorKind::name`]; `None` when this version knows no such kind.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// The name as it stands in JSON: camelCase.
     pub fn name(self) -> &'static str {
         match self {
@@ -74,5 +92,18 @@ impl fmt::Display for ErrorKind {
             Self::Denied => "denied",
             Self::Internal => "internal",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back_to_their_kinds() {
+        for kind in ErrorKind::ALL {
+            assert_eq!(ErrorKind::from_name(kind.name()), Some(kind));
+        }
+        assert_eq!(ErrorKind::from_name("of a newer version"), None);
     }
 }
