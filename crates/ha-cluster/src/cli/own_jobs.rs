@@ -16,8 +16,8 @@ pub(super) async fn run_own_jobs(
     progress: &Progress,
     report: Report,
 ) -> ExitCode {
-    let ends = jobs.iter().map(async |job| {
-        match run_own_job(client, job, progress, report).await {
+    let ends = jobs.iter().map(
+        async |job| match run_own_job(client, job, progress, report).await {
             Ok(JobStatus::Finished) => ExitCode::Success,
             Ok(_) => ExitCode::Findings,
             Err(error) => {
@@ -25,8 +25,8 @@ pub(super) async fn run_own_jobs(
                 report.refused(job, &error);
                 ExitCode::from_error(&error)
             }
-        }
-    });
+        },
+    );
     let codes = join_all(ends).await.into_iter();
     codes.max_by_key(|code| code.code()).unwrap_or(ExitCode::Success)
 }
