@@ -15,7 +15,9 @@ use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::session::SessionOptions;
 use serde::Serialize;
 
-use super::{FoundFile, Nodes, StoredCheckpoint, StoredJobs, stored_in_files, stored_in_zookeeper, walk};
+use super::{
+    FoundFile, JobPlace, Nodes, StoredCheckpoint, StoredJobs, stored_in_files, stored_in_zookeeper, walk,
+};
 
 /// The name of the factory of the mode `filesystem`.
 const FILESYSTEM: &str = "filesystem";
@@ -138,6 +140,14 @@ impl Cluster {
                 stored_in_zookeeper::checkpoints(self, &nodes, paths, job_id, broken).await
             }
             None => stored_in_files::checkpoints(&*self.storage().await?, job_id, broken).await,
+        }
+    }
+
+    /// What tells of one job's checkpoints, by direct look-ups.
+    pub(crate) async fn job_place(&self, job_id: JobId, broken: &mut Vec<BrokenEntry>) -> Result<JobPlace> {
+        match self.backend.nodes().await? {
+            Some((nodes, paths)) => stored_in_zookeeper::job_place(&nodes, paths, job_id, broken).await,
+            None => stored_in_files::job_place(&*self.storage().await?, job_id, broken).await,
         }
     }
 

@@ -10,4 +10,4 @@ mod stored_in_zookeeper;
 pub use cluster::{Backend, Cluster, ClusterHeader};
 pub(crate) use files::{FoundFile, millis, walk};
 pub(crate) use nodes::{Node, Nodes};
-pub(crate) use stored::{StoredCheckpoint, StoredJobs};
+pub(crate) use stored::{JobPlace, StoredCheckpoint, StoredJobs};

@@ -58,6 +58,15 @@ pub(crate) struct StoredJobs {
     pub(crate) registry: BTreeMap<JobId, JobSchedulingStatus>,
 }
 
+/// What tells of one job's checkpoints, apart from themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct JobPlace {
+    /// Whether there is a job graph, readable or not.
+    pub(crate) has_graph: bool,
+    /// The id that the next checkpoint gets.
+    pub(crate) next_checkpoint: Option<CheckpointId>,
+}
+
 /// Reads the state files that pointers name, each whole, and verifies them. In the order of `files`.
 pub(crate) async fn read_states(storage: &HaStorage, files: Vec<StateFile>) -> Vec<Result<State>> {
     stream::iter(files)

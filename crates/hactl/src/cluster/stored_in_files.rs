@@ -8,7 +8,7 @@ use ha_core::jobs::JobSchedulingStatus;
 use ha_storage::{HaStorage, ListedState, State, StateKind};
 
 use super::millis;
-use super::stored::{StoredCheckpoint, StoredGraph, StoredJobs};
+use super::stored::{JobPlace, StoredCheckpoint, StoredGraph, StoredJobs};
 
 /// How many state files are read at a time.
 const CONCURRENCY: usize = 8;
@@ -40,7 +40,7 @@ pub(super) async fn jobs(storage: &HaStorage, broken: &mut Vec<BrokenEntry>) -> 
             .or_default()
             .extend(checkpoint_id(&listed));
     }
-    stored.next_checkpoint = numbers(storage, broken).await?;
+    stored.next_checkpoint = numbers(storage, None, broken).await?;
     for (listed, state) in read(storage, StateKind::RunningJob, None, broken).await? {
         let text = state
             .as_ref()
@@ -85,12 +85,26 @@ pub(super) async fn checkpoints(
     Ok((!checkpoints.is_empty()).then_some(checkpoints))
 }
 
+/// What the files say about one job's checkpoints, apart from themselves.
+pub(super) async fn job_place(
+    storage: &HaStorage,
+    job_id: JobId,
+    broken: &mut Vec<BrokenEntry>,
+) -> Result<JobPlace> {
+    let graphs = storage.list_states(StateKind::JobGraph, Some(job_id)).await?;
+    Ok(JobPlace {
+        has_graph: !graphs.is_empty(),
+        next_checkpoint: numbers(storage, Some(job_id), broken).await?.remove(&job_id),
+    })
+}
+
 async fn numbers(
     storage: &HaStorage,
+    owner: Option<JobId>,
     broken: &mut Vec<BrokenEntry>,
 ) -> Result<BTreeMap<JobId, CheckpointId>> {
     let mut numbers = BTreeMap::new();
-    for (listed, state) in read(storage, StateKind::CheckpointIdCounter, None, broken).await? {
+    for (listed, state) in read(storage, StateKind::CheckpointIdCounter, owner, broken).await? {
         let Some(state) = state else {
             continue;
         };

@@ -8,7 +8,7 @@ use ha_storage::{HaStorage, StateFile, StateKind};
 use ha_zookeeper::codec::{Pointer, decode_counter, decode_status};
 use ha_zookeeper::paths::ClusterPaths;
 
-use super::stored::{StoredCheckpoint, StoredGraph, StoredJobs, foreign, read_states};
+use super::stored::{JobPlace, StoredCheckpoint, StoredGraph, StoredJobs, foreign, read_states};
 use super::{Cluster, Node, Nodes};
 
 const JOB_ID: &str = "a job id of 32 lower-case hexadecimal digits";
@@ -109,20 +109,37 @@ async fn read_checkpoint_ids(
             .filter_map(|name| CheckpointId::from_name(name))
             .collect();
         stored.checkpoints.insert(job_id, ids);
-        if let Some(counter) = counter {
-            match decode_counter(&counter.path, &counter.data) {
-                Ok(next) => drop(stored.next_checkpoint.insert(job_id, next)),
-                Err(error) => {
-                    broken.push(BrokenEntry::from_error(
-                        job_id.to_string(),
-                        counter.path.clone(),
-                        &error,
-                    ));
-                }
-            }
+        if let Some(next) = counter.and_then(|counter| next_checkpoint(job_id, &counter, broken)) {
+            stored.next_checkpoint.insert(job_id, next);
         }
     }
     Ok(())
+}
+
+/// The number in a job's counter; `None` beside one that is broken.
+fn next_checkpoint(job_id: JobId, counter: &Node, broken: &mut Vec<BrokenEntry>) -> Option<CheckpointId> {
+    match decode_counter(&counter.path, &counter.data) {
+        Ok(next) => Some(next),
+        Err(error) => {
+            let path = counter.path.clone();
+            broken.push(BrokenEntry::from_error(job_id.to_string(), path, &error));
+            None
+        }
+    }
+}
+
+/// What the znodes say about one job's checkpoints, apart from themselves.
+pub(super) async fn job_place(
+    nodes: &Nodes,
+    paths: &ClusterPaths,
+    job_id: JobId,
+    broken: &mut Vec<BrokenEntry>,
+) -> Result<JobPlace> {
+    let counter = nodes.get(&paths.checkpoint_id_counter(job_id)).await?;
+    Ok(JobPlace {
+        has_graph: nodes.get(&paths.job_graph(job_id)).await?.is_some(),
+        next_checkpoint: counter.and_then(|counter| next_checkpoint(job_id, &counter, broken)),
+    })
 }
 
 /// The checkpoints of one job, in the order of their ids; `None` when the job has no place for them.

@@ -49,9 +49,9 @@ impl Checkpoints {
     pub async fn read(cluster: &Cluster, job_id: JobId) -> Result<Report<Self>> {
         let mut broken = Vec::new();
         let found = cluster.stored_checkpoints(job_id, &mut broken).await?;
-        let mut others = Vec::new();
-        let stored = cluster.stored_jobs(&mut others).await?;
-        if found.is_none() && !stored.graphs.contains_key(&job_id) {
+        let mut broken_counters = Vec::new();
+        let place = cluster.job_place(job_id, &mut broken_counters).await?;
+        if found.is_none() && !place.has_graph {
             let header = cluster.header();
             return Err(Error::new(
                 ErrorKind::NotFound,
@@ -70,11 +70,12 @@ impl Checkpoints {
         for entry in &mut broken {
             entry.candidates.clone_from(&candidates);
         }
+        broken.append(&mut broken_counters);
         Ok(Report {
             cluster: cluster.header(),
             body: Self {
                 job_id,
-                next_checkpoint_id: stored.next_checkpoint.get(&job_id).map(|id| id.get()),
+                next_checkpoint_id: place.next_checkpoint.map(|id| id.get()),
                 checkpoints: found.into_iter().map(Checkpoint::from).collect(),
             },
             broken,

@@ -77,10 +77,10 @@ impl Jobs {
             .keys()
             .chain(stored.checkpoints.keys())
             .chain(stored.registry.keys())
-            .chain(results.iter().map(|result| &result.id));
+            .chain(results.keys());
         for &id in ids {
             jobs.entry(id).or_insert_with(|| {
-                let result = results.iter().find(|result| result.id == id);
+                let result = results.get(&id);
                 let component = ComponentId::job_manager(id);
                 let leader = addresses.get(component.as_str()).cloned();
                 Job::of(id, &stored, result, leader)
@@ -167,7 +167,9 @@ impl Body for Jobs {
         let mut text = render::table(["JOB", "NAME", "STATUS", "KEPT", "LATEST", "LEADER"], rows);
         for job in &self.jobs {
             if let Some(reason) = &job.reason {
-                text.push_str(&format!("\n{} failed: {}\n", job.id, render::escaped(reason)));
+                text.push('\n');
+                let first = format!("{} failed: ", job.id);
+                render::push_words(&mut text, &first, &render::escaped(reason), "  ");
             }
         }
         text

@@ -26,12 +26,18 @@ pub(crate) trait Body: Serialize {
 
 /// A whole answer for people: the cluster, the table, what is broken.
 pub(crate) fn text_of<T: Body>(report: &Report<T>) -> String {
-    format!(
-        "Cluster {} ({}) at {}\n\n{}{}",
-        report.cluster.cluster_id,
-        report.cluster.mode,
-        render::escaped(&report.cluster.location),
-        report.body.table(),
-        render::broken_section(&report.broken)
-    )
+    let mut text = String::new();
+    render::push_words(
+        &mut text,
+        &format!(
+            "Cluster {} ({}) at ",
+            report.cluster.cluster_id, report.cluster.mode
+        ),
+        &render::escaped(&report.cluster.location),
+        "  ",
+    );
+    text.push('\n');
+    text.push_str(&report.body.table());
+    text.push_str(&render::broken_section(&report.broken));
+    text
 }

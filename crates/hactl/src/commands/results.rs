@@ -76,7 +76,9 @@ impl Results {
         let results = Self::collect(cluster, &stored, &mut broken).await?;
         Ok(Report {
             cluster: cluster.header(),
-            body: Self { results },
+            body: Self {
+                results: results.into_values().collect(),
+            },
             broken,
         })
     }
@@ -86,11 +88,11 @@ impl Results {
         cluster: &Cluster,
         stored: &StoredJobs,
         broken: &mut Vec<BrokenEntry>,
-    ) -> Result<Vec<RecordedResult>> {
+    ) -> Result<BTreeMap<JobId, RecordedResult>> {
         let (dirty, clean) = cluster.recorded_results(broken).await?;
         let decided = stored.graphs.values().filter_map(|graph| graph.terminal.clone());
         // Later ones replace earlier ones: a file says more than a pointer, clean more than dirty.
-        let results: BTreeMap<_, _> = decided
+        Ok(decided
             .map(|entry| RecordedResult::new(entry, CleanUp::Pending, RecordedIn::Pointer))
             .chain(
                 dirty
@@ -103,8 +105,7 @@ impl Results {
                     .map(|entry| RecordedResult::new(entry, CleanUp::Done, RecordedIn::File)),
             )
             .map(|result| (result.id, result))
-            .collect();
-        Ok(results.into_values().collect())
+            .collect())
     }
 }
 
@@ -146,7 +147,9 @@ impl Body for Results {
         let mut text = render::table(["JOB", "NAME", "STATUS", "CLEAN-UP", "ENDED", "RAN"], rows);
         for result in &self.results {
             if let Some(reason) = &result.reason {
-                text.push_str(&format!("\n{} failed: {}\n", result.id, render::escaped(reason)));
+                text.push('\n');
+                let first = format!("{} failed: ", result.id);
+                render::push_words(&mut text, &first, &render::escaped(reason), "  ");
             }
         }
         text

@@ -111,17 +111,17 @@ impl Body for Tree {
             if let Some(owner) = &node.ephemeral_owner {
                 line.push_str(&format!("  [ephemeral, session {owner}]"));
             }
-            push_wrapped(&mut text, &line, &indent);
+            render::push_wrapped(&mut text, &line, &indent);
             let payload = render::shortened(&node.text, SHOWN);
             if !payload.is_empty() {
-                push_wrapped(
+                render::push_wrapped(
                     &mut text,
                     &format!("{indent}    = {payload}"),
                     &format!("{indent}      "),
                 );
             }
             if node.truncated || payload.len() < node.text.len() {
-                push_wrapped(
+                render::push_wrapped(
                     &mut text,
                     &format!("{indent}      ({} bytes in all)", node.data_length),
                     &indent,
@@ -134,22 +134,6 @@ impl Body for Tree {
 
 fn depth(path: &str) -> usize {
     path.matches('/').count()
-}
-
-/// Appends `line` in lines of the table's width; those that follow begin with `indent`.
-fn push_wrapped(text: &mut String, line: &str, indent: &str) {
-    let width = usize::from(render::WIDTH);
-    let mut column = 0;
-    for c in line.chars() {
-        if column == width {
-            text.push('\n');
-            text.push_str(indent);
-            column = indent.chars().count();
-        }
-        text.push(c);
-        column += 1;
-    }
-    text.push('\n');
 }
 
 #[cfg(test)]

@@ -2,8 +2,10 @@
 
 mod table;
 mod text;
-mod time;
+mod wrap;
 
 pub(crate) use table::{WIDTH, broken_section, table};
 pub(crate) use text::{escaped, escaped_bytes, shortened};
-pub(crate) use time::timestamp;
+pub(crate) use wrap::{push_words, push_wrapped};
+
+pub(crate) use ha_cli::timestamp;

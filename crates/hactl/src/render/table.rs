@@ -2,7 +2,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 use ha_core::health::BrokenEntry;
 
-use super::escaped;
+use super::{escaped, push_words};
 
 /// The most columns that are used.
 pub(crate) const WIDTH: u16 = 100;
@@ -48,13 +48,15 @@ pub(crate) fn broken_section(broken: &[BrokenEntry]) -> String {
     }
     let mut text = format!("\nBroken or foreign, left as they are: {}\n", broken.len());
     for entry in broken {
-        text.push_str(&format!(
-            "  {}\n    {}\n",
-            escaped(&entry.path),
-            escaped(&entry.reason)
-        ));
+        push_words(&mut text, "  ", &escaped(&entry.path), "  ");
+        push_words(&mut text, "    ", &escaped(&entry.reason), "    ");
         for candidate in &entry.candidates {
-            text.push_str(&format!("    could be used instead: {}\n", escaped(candidate)));
+            push_words(
+                &mut text,
+                "    could be used instead: ",
+                &escaped(candidate),
+                "      ",
+            );
         }
     }
     text
