@@ -73,6 +73,12 @@ fn jobs_are_submitted_from_outside() {
         let stdout = String::from_utf8(output.stdout).unwrap();
         assert!(stdout.contains(told), "{stdout}");
     }
+    let output = run(&["--output", "json", "submit", text(&job), "-D", &port]);
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&told["event"], &told["status"]),
+        (&json!("endedBefore"), &json!("FINISHED"))
+    );
     let counts = std::fs::read(workplace.path("counts.txt")).unwrap();
     assert_eq!(counts, counted_by_the_shell(&workplace.path("text.txt")));
 
@@ -147,4 +153,49 @@ fn a_crash_is_gone_on_after_from_the_last_checkpoint() {
     let counts = std::fs::read(workplace.path("counts.txt")).unwrap();
     assert_eq!(counts, counted_by_the_shell(&workplace.path("text.txt")));
     assert_eq!(workplace.names(), ["counts.txt", "ha", "job.json", "text.txt"]);
+}
+
+#[test]
+fn a_refused_job_is_told_at_once_and_keeps_no_other_from_its_end() {
+    let (workplace, other) = (Workplace::new(), Workplace::new());
+    let storage = format!("high-availability.storageDir={}", workplace.path("ha").display());
+    let run_jobs = |jobs: &[&std::path::Path]| {
+        let mut arguments = vec!["run", "--exit-when-idle", "--rest", "127.0.0.1:0", "-D", &storage];
+        arguments.extend(["-D", "high-availability=filesystem"]);
+        for job in jobs {
+            arguments.extend(["--job", text(job)]);
+        }
+        run(&arguments)
+    };
+    let id = "00000000000000000000000000000001";
+    let job = workplace.job(&json!({"job_id": id}));
+    assert_eq!(run_jobs(&[&job]).status.code(), Some(0));
+
+    let conflict = workplace.job(&json!({"job_id": id, "name": "conflict"}));
+    let slow = other.job(&json!({"name": "slow", "lines_per_second": 4}));
+    let output = run_jobs(&[&slow, &conflict]);
+    assert_eq!(output.status.code(), Some(1));
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let refused = stdout.find("(conflict): not done").ok_or(&stdout).unwrap();
+    let ended = stdout.find("(slow): FINISHED").ok_or(&stdout).unwrap();
+    assert!(refused < ended, "{stdout}");
+}
+
+#[test]
+fn a_leader_that_is_not_found_is_told_with_what_was_tried() {
+    let workplace = Workplace::new();
+    let job = workplace.job(&json!({}));
+    let output = run(&["submit", text(&job), "--timeout", "300 ms", "-D", "rest.port=1"]);
+    assert_eq!(output.status.code(), Some(3));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("the last try ended with"), "{stderr}");
+    assert!(stderr.contains("http://127.0.0.1:1"), "{stderr}");
+}
+
+#[test]
+fn an_option_without_a_meaning_is_warned_of_once() {
+    let key = "high-availability.use-old-ha-services";
+    let process = Running::start(&["--rest", "127.0.0.1:0", "-D", &format!("{key}=true")]);
+    let warnings = process.lines_before("leadershipConfirmed", key);
+    assert_eq!(warnings, 1);
 }

@@ -2,6 +2,7 @@
 //! what becomes of a job when its process or its leadership goes.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
+mod faults;
 mod member;
 #[path = "../support/mod.rs"]
 mod support;
@@ -13,7 +14,7 @@ use ha_cluster::rest::RestClient;
 use ha_services::configuration::Configuration;
 use ha_services::environment::Environment;
 use ha_services::ids::{CheckpointId, ComponentId, JobId};
-use ha_services::jobs::{ApplicationStatus, JobStatus};
+use ha_services::jobs::JobStatus;
 use ha_services::{EmbeddedHaServices, ErrorKind};
 use member::{Member, client, eventually, get};
 use serde_json::{Value, json};
@@ -133,7 +134,7 @@ async fn a_cancelled_job_is_recorded_and_not_run_again() {
         .submit(&one.address, id(1), &spec)
         .await
         .unwrap();
-    assert_eq!(again.ended.unwrap().status, ApplicationStatus::Canceled);
+    assert_eq!(again.ended.unwrap().status, JobStatus::Canceled);
     assert!(!workplace.path("counts.txt").exists());
     let listed: Value = get(&format!("{}/v1/jobs", one.address))
         .await
@@ -306,32 +307,38 @@ async fn who_does_not_lead_sends_on() {
 async fn wrong_requests_are_told_what_is_wrong() {
     let one = Member::leading(&services()).await;
     let jobs = format!("{}/v1/jobs", one.address);
+    let refused = async |what: &str, request: reqwest::RequestBuilder, status: u16, kind: &str| {
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), status, "{what}");
+        let document: Value = answer.json().await.unwrap();
+        assert_eq!(document["error"]["kind"], kind, "{what}");
+        document["error"]["message"].as_str().unwrap().to_owned()
+    };
     for (path, status, kind) in [
         (format!("{jobs}/xyz"), 400, "invalid"),
+        (format!("{jobs}/%ff"), 400, "invalid"),
         (format!("{jobs}/{}", id(9)), 404, "notFound"),
         (format!("{}/nonsense", one.address), 404, "notFound"),
     ] {
-        let answer = get(&path).await;
-        assert_eq!(answer.status().as_u16(), status, "{path}");
-        let document: Value = answer.json().await.unwrap();
-        assert_eq!(document["error"]["kind"], kind, "{path}");
+        refused(&path, client().get(&path), status, kind).await;
     }
+    let post = |body: &str| {
+        let request = client().post(&jobs).header("content-type", "application/json");
+        request.body(body.to_owned())
+    };
     let relative = r#"{"name":"x","source":"a","sink":"/tmp/b","checkpoint_interval":"1 s"}"#;
     for (body, mention) in [("{", "line 1"), (relative, "\"source\""), ("{}", "\"name\"")] {
-        let answer = client().post(&jobs).body(body).send().await.unwrap();
-        assert_eq!(answer.status().as_u16(), 400, "{body}");
-        let document: Value = answer.json().await.unwrap();
-        assert!(
-            document["error"]["message"].as_str().unwrap().contains(mention),
-            "{document}"
-        );
+        let message = refused(body, post(body), 400, "invalid").await;
+        assert!(message.contains(mention), "{message}");
     }
-    let long = client()
-        .post(&jobs)
-        .body(vec![b'x'; 100_000])
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(long.status().as_u16(), 413);
+    refused("too long", post(&"x".repeat(100_000)), 413, "invalid").await;
+    refused("wrong method", client().put(&jobs), 405, "invalid").await;
+    // What a page from elsewhere can make a browser send.
+    let plain = client().post(&jobs).header("content-type", "text/plain");
+    refused("no JSON", plain.body(relative), 415, "invalid").await;
+    let foreign = post(relative).header("origin", "http://evil.example");
+    refused("a foreign page", foreign, 403, "denied").await;
+    let own = post(relative).header("origin", &one.address);
+    refused("its own page", own, 400, "invalid").await;
     one.end().await;
 }

@@ -23,11 +23,19 @@ impl Member {
         name: &str,
         configuration: Configuration,
     ) -> Self {
+        Self::start_in(Environment::system(), services, name, configuration).await
+    }
+
+    pub(crate) async fn start_in(
+        environment: Environment,
+        services: &Arc<EmbeddedHaServices>,
+        name: &str,
+        configuration: Configuration,
+    ) -> Self {
         let listener = RestListener::bind(&["127.0.0.1:0".parse().unwrap()]).unwrap();
         let address = format!("http://{}", listener.address());
         let options =
             ProcessOptions::from_configuration(&configuration, name.to_owned(), address.clone()).unwrap();
-        let environment = Environment::system();
         let process = ClusterProcess::start(Arc::clone(services) as Arc<_>, environment, options, listener)
             .await
             .unwrap();

@@ -124,6 +124,18 @@ impl Running {
         }
     }
 
+    /// Waits for the next event of this name, and counts the lines before it that hold a text.
+    pub(crate) fn lines_before(&self, name: &str, held: &str) -> usize {
+        let mut count = 0;
+        loop {
+            let fields = self.events.recv_timeout(PATIENCE).unwrap();
+            if fields["event"] == name {
+                return count;
+            }
+            count += usize::from(fields.to_string().contains(held));
+        }
+    }
+
     pub(crate) fn signal(&self, signal: &str) {
         let status = Command::new("kill")
             .args([format!("-{signal}"), self.child.id().to_string()])
