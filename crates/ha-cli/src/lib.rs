@@ -35,8 +35,10 @@ mod logging;
 mod shared_options;
 mod stdio;
 mod text_fields;
+mod timestamp;
 
 pub use exit_code::ExitCode;
 pub use logging::{init_logging, init_logging_to};
 pub use shared_options::{Definition, LogFormat, LogLevel, OutputFormat, SharedOptions, load_configuration};
 pub use stdio::{report_error, write_json, write_stdout};
+pub use timestamp::timestamp;
