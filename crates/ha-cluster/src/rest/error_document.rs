@@ -108,7 +108,14 @@ mod tests {
 
     #[test]
     fn what_a_leader_says_is_the_same_on_the_other_side() {
-        for kind in ["denied", "internal", "notLeader", "unavailable", "corrupt", "invalid"] {
+        for kind in [
+            "denied",
+            "internal",
+            "notLeader",
+            "unavailable",
+            "corrupt",
+            "invalid",
+        ] {
             let kind = ErrorKind::from_name(kind).unwrap();
             let error = Error::new(kind, "read-only").at("/x");
             let told = ErrorDocument::new(&error).to_error(500);

@@ -38,7 +38,10 @@ pub(super) fn router(state: Arc<RestState>) -> Router {
             )
         })
         .fallback(async || RestError(Error::new(ErrorKind::NotFound, "there is no such resource")))
-        .layer(middleware::from_fn_with_state(Arc::clone(&state), no_foreign_pages))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&state),
+            no_foreign_pages,
+        ))
         .with_state(state)
 }
 
