@@ -118,6 +118,9 @@ async fn broken_entries_are_reported_and_left_and_hide_no_other() {
     }
     graphs.recover_job_graphs().await.unwrap();
     assert_eq!(reader.context.health.snapshot().broken.len(), 8);
+    rig.admin.delete(&path(1)).await.unwrap();
+    assert_eq!(graphs.recover_job_graph(job(1)).await.unwrap(), None);
+    assert_eq!(reader.context.health.snapshot().broken.len(), 7);
     for process in [writer, reader] {
         process.session.close().await;
     }
