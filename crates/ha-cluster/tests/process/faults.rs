@@ -11,6 +11,7 @@ use ha_services::{Error, ErrorKind, HighAvailabilityServices as _};
 
 use super::member::Member;
 use super::support::Workplace;
+use super::unanswered_lookups::UnansweredLookups;
 use super::{id, services, slow_job};
 
 /// Loses the tasks that count, as a panic in them does.
@@ -43,7 +44,7 @@ async fn a_defect_is_fatal_and_ends_no_job() {
         spawner: Arc::new(LosesTheCount),
         ..Environment::system().with_fatal_error_handler(Arc::clone(&told) as Arc<_>)
     };
-    let one = Member::start_in(broken, &services, "one", Configuration::new()).await;
+    let one = Member::start_in(broken, Arc::clone(&services) as _, "one", Configuration::new()).await;
     one.until_it_leads().await;
     one.submit(id(1), &spec).await;
     let job = one
@@ -120,4 +121,35 @@ async fn no_time_for_a_last_checkpoint_takes_none() {
         .await
         .unwrap();
     assert!(store.latest().await.unwrap().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_up_that_fails_holds_up_no_other_job() {
+    let (workplace, services) = (Workplace::new(), services());
+    let first = slow_job(&workplace, 100_000);
+    let mut second = first.clone();
+    second.sink = workplace.path("second.txt");
+    let one = Member::leading(&services).await;
+    for (job, spec) in [(id(1), &first), (id(2), &second)] {
+        one.submit(job, spec).await;
+        one.until_job("running", job, |job| job.status == JobStatus::Running)
+            .await;
+    }
+    one.end().await;
+
+    let failing = Arc::new(UnansweredLookups::new(&services, id(1)));
+    let system = Environment::system();
+    let two = Member::start_in(system, Arc::clone(&failing) as _, "two", Configuration::new()).await;
+    two.until_it_leads().await;
+    two.until_job("running", id(2), |job| job.status == JobStatus::Running)
+        .await;
+    let waiting = two
+        .until_job("the reason", id(1), |job| job.reason.is_some())
+        .await;
+    assert_eq!(waiting.status, JobStatus::Created);
+    assert!(waiting.reason.unwrap().contains("looking up its end"));
+    failing.heal();
+    two.until_job("running", id(1), |job| job.status == JobStatus::Running)
+        .await;
+    two.end().await;
 }

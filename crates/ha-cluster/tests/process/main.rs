@@ -6,6 +6,7 @@ mod faults;
 mod member;
 #[path = "../support/mod.rs"]
 mod support;
+mod unanswered_lookups;
 
 use std::sync::Arc;
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 use ha_cluster::job::{JobOverview, JobSpec};
 use ha_cluster::process::{ClusterProcess, ProcessOptions};
 use ha_cluster::rest::{RestClient, RestListener};
-use ha_services::EmbeddedHaServices;
 use ha_services::configuration::Configuration;
 use ha_services::environment::Environment;
 use ha_services::ids::JobId;
+use ha_services::{EmbeddedHaServices, HighAvailabilityServices};
 
 /// The longest that a test waits for anything.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -23,12 +23,13 @@ impl Member {
         name: &str,
         configuration: Configuration,
     ) -> Self {
+        let services: Arc<dyn HighAvailabilityServices> = Arc::clone(services) as _;
         Self::start_in(Environment::system(), services, name, configuration).await
     }
 
     pub(crate) async fn start_in(
         environment: Environment,
-        services: &Arc<EmbeddedHaServices>,
+        services: Arc<dyn HighAvailabilityServices>,
         name: &str,
         configuration: Configuration,
     ) -> Self {
@@ -36,7 +37,7 @@ impl Member {
         let address = format!("http://{}", listener.address());
         let options =
             ProcessOptions::from_configuration(&configuration, name.to_owned(), address.clone()).unwrap();
-        let process = ClusterProcess::start(Arc::clone(services) as Arc<_>, environment, options, listener)
+        let process = ClusterProcess::start(services, environment, options, listener)
             .await
             .unwrap();
         Self { process, address }
