@@ -314,14 +314,12 @@ async fn stop_reports_a_callback_that_does_not_return_and_waits_no_longer() {
     let others = two.job_graphs().await;
     others.put_job_graph(&graph(job(1), "a")).await.unwrap();
     listener.called.notified().await;
-    let stopping = tokio::spawn({
-        let store = Arc::clone(&store);
-        async move { store.stop().await }
+    let (stopped, ()) = tokio::join!(store.stop(), async {
+        test.clock.wait_for_sleepers(1).await;
+        assert!(test.fatal.errors().is_empty());
+        test.clock.advance(Duration::from_secs(30));
     });
-    test.clock.wait_for_sleepers(1).await;
-    assert!(test.fatal.errors().is_empty());
-    test.clock.advance(Duration::from_secs(30));
-    stopping.await.unwrap().unwrap();
+    stopped.unwrap();
     assert_eq!(test.fatal.errors().len(), 1);
     listener.gate.open();
     store.stop().await.unwrap();
