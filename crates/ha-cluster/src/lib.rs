@@ -27,9 +27,9 @@
 //!
 //! # What ends a job
 //!
-//! The end of its text, a source or sink that stays unusable, or a user. The end is recorded, by a write that is
+//! The end of its text, a source or sink that is certainly gone, or a user. The end is recorded, by a write that is
 //! fenced and durable, before anything is cleaned up (I7). Lost leadership, errors of ZooKeeper or of the storage,
-//! and the end of the process end no job and delete nothing (I8): the job waits and tries again, or goes on
+//! a defect of this program and the end of the process end no job and delete nothing (I8): the job waits, or goes on
 //! elsewhere. What a job waits for is its `reason` over REST, and in the log.
 //!
 //! # The log

@@ -144,6 +144,14 @@ mod tests {
         assert_eq!(counted(&[b" \n\t"]), b"");
     }
 
+    #[test]
+    fn a_count_without_room_stays() {
+        let mut count = WordCount::new();
+        count.counts.insert(b"a".to_vec(), u64::MAX);
+        count.feed(b"a ");
+        assert_eq!(count.sorted(), [(&b"a"[..], u64::MAX)]);
+    }
+
     proptest! {
         #[test]
         fn any_text_in_any_pieces_counts_like_the_reference(
