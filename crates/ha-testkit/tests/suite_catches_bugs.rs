@@ -124,4 +124,5 @@ caught! { high_availability_services, services:
     ClosedServicesServe => closed_services_refuse,
     CloseKeepsLeading => close_gives_up_leadership,
     StandbyWrites => standby_cannot_write,
+    BlobsUnfenced => former_leader_cannot_write,
 }

@@ -1,3 +1,4 @@
+use std::future::Future;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,6 +40,65 @@ impl HaBlobStore {
         layout([BLOBS, &job_id.to_string(), &key.to_string()])
     }
 
+    /// [`BlobStore::put`], where `permission` is asked last: after the upload, however long it took, and right
+    /// before the blob becomes visible.
+    ///
+    /// # Errors
+    /// Those of `put`, and that of `permission`: nothing is put then.
+    ///
+    /// # Cancellation
+    /// A dropped call leaves the blob whole or not there, and perhaps a temporary file for the next sweep.
+    pub async fn put_if(
+        &self,
+        local_file: &Path,
+        job_id: JobId,
+        key: &BlobKey,
+        permission: impl Future<Output = Result<()>> + Send,
+    ) -> Result<bool> {
+        self.check_open()?;
+        let path = Self::path(job_id, key);
+        let mut reader = LocalReader::open(local_file).await?;
+        let mut upload = self
+            .storage
+            .folder()
+            .upload(&state_path::blob_folder(job_id))
+            .await?;
+        // Nothing is visible before the whole content was seen to be that of the key.
+        let copied = async {
+            while let Some(piece) = reader.next().await? {
+                upload.write(piece).await?;
+            }
+            if reader.hash() != *key.sha256() {
+                return Err(
+                    Error::invalid(format!("the content is not that of the blob key {key}"))
+                        .at(local_file.display().to_string()),
+                );
+            }
+            permission.await
+        };
+        if let Err(error) = copied.await {
+            upload.abandon().await;
+            return Err(error);
+        }
+        if upload.finish(&path).await? == Creation::Exists && !self.is_stored(&path, key).await? {
+            return Err(
+                Error::new(ErrorKind::Conflict, "the blob was deleted while it was put")
+                    .at(self.storage.display(path.as_str()))
+                    .not_applied(),
+            );
+        }
+        Ok(true)
+    }
+
+    /// The jobs that have blobs.
+    ///
+    /// # Errors
+    /// `Denied`, `Unavailable`.
+    pub async fn jobs(&self) -> Result<Vec<JobId>> {
+        self.check_open()?;
+        self.storage.jobs_with_blobs().await
+    }
+
     /// Whether the blob is there, whole.
     ///
     /// # Errors
@@ -70,39 +130,7 @@ impl BlobStore for HaBlobStore {
     }
 
     async fn put(&self, local_file: &Path, job_id: JobId, key: &BlobKey) -> Result<bool> {
-        self.check_open()?;
-        let path = Self::path(job_id, key);
-        let mut reader = LocalReader::open(local_file).await?;
-        let mut upload = self
-            .storage
-            .folder()
-            .upload(&state_path::blob_folder(job_id))
-            .await?;
-        // Nothing is visible before the whole content was seen to be that of the key.
-        let copied = async {
-            while let Some(piece) = reader.next().await? {
-                upload.write(piece).await?;
-            }
-            if reader.hash() != *key.sha256() {
-                return Err(
-                    Error::invalid(format!("the content is not that of the blob key {key}"))
-                        .at(local_file.display().to_string()),
-                );
-            }
-            Ok(())
-        };
-        if let Err(error) = copied.await {
-            upload.abandon().await;
-            return Err(error);
-        }
-        if upload.finish(&path).await? == Creation::Exists && !self.is_stored(&path, key).await? {
-            return Err(
-                Error::new(ErrorKind::Conflict, "the blob was deleted while it was put")
-                    .at(self.storage.display(path.as_str()))
-                    .not_applied(),
-            );
-        }
-        Ok(true)
+        self.put_if(local_file, job_id, key, async { Ok(()) }).await
     }
 
     async fn get(&self, job_id: JobId, key: &BlobKey, local_file: &Path) -> Result<bool> {

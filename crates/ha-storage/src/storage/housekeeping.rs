@@ -233,6 +233,11 @@ impl HaStorage {
         Ok(any)
     }
 
+    /// The jobs that have a folder of blobs.
+    pub(crate) async fn jobs_with_blobs(&self) -> Result<Vec<JobId>> {
+        self.job_folders(BLOBS).await
+    }
+
     /// Deletes the blobs of all jobs.
     pub(crate) async fn delete_all_blobs(&self) -> Result<()> {
         for owner in self.job_folders(BLOBS).await? {

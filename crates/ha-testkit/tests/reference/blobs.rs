@@ -24,6 +24,15 @@ fn hash(content: &[u8]) -> [u8; 32] {
     Sha256::digest(content).into()
 }
 
+impl Blobs {
+    fn check_write(&self) -> Result<()> {
+        match self.process.fault {
+            Fault::BlobsUnfenced => Ok(()),
+            _ => self.process.check_write(),
+        }
+    }
+}
+
 #[async_trait]
 impl BlobStore for Blobs {
     async fn create_key(&self, local_file: &Path) -> Result<BlobKey> {
@@ -45,6 +54,7 @@ impl BlobStore for Blobs {
                 tokio::task::yield_now().await;
             }
         }
+        self.check_write()?;
         insert(content);
         Ok(true)
     }
@@ -75,12 +85,14 @@ impl BlobStore for Blobs {
     }
 
     async fn delete(&self, job_id: JobId, key: &BlobKey) -> Result<bool> {
+        self.check_write()?;
         let mut disk = self.process.disk.lock();
         let blobs = disk.blobs.get_mut(&job_id);
         Ok(blobs.is_some_and(|blobs| blobs.remove(key).is_some()))
     }
 
     async fn delete_all(&self, job_id: JobId) -> Result<bool> {
+        self.check_write()?;
         let mut disk = self.process.disk.lock();
         let deleted = disk.blobs.remove(&job_id).is_some_and(|blobs| !blobs.is_empty());
         if self.process.fault == Fault::DeleteAllOfEveryJob {
@@ -98,6 +110,7 @@ impl BlobStore for Blobs {
     }
 
     async fn close_and_cleanup_all_data(&self) -> Result<()> {
+        self.check_write()?;
         self.process.disk.lock().blobs.clear();
         Ok(())
     }

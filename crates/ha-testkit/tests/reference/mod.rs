@@ -102,6 +102,7 @@ pub(crate) enum Fault {
     CleanupForgetsBlobs,
     CleanupKeepsData,
     CleanupBesideTheLeader,
+    BlobsUnfenced,
     ClosedServicesServe,
     CloseKeepsLeading,
     StandbyWrites,

@@ -169,6 +169,20 @@ impl FencedWriter {
         .not_applied())
     }
 
+    /// Proves that files may be touched in `term` now: by a commit of the check alone, or, where no election is
+    /// taken part in, by listing the latches once more. To be asked right before files are put or deleted.
+    ///
+    /// # Errors
+    /// Those of [`FencedWriter::begin`] and [`FencedWriter::commit`].
+    pub async fn prove(&self, term: &Term) -> Result<()> {
+        if term.fence().is_none() {
+            self.check_current(term)?;
+            return self.refuse_beside_contenders().await;
+        }
+        self.commit(term, Vec::new(), &Proof::Nothing).await?;
+        self.check_current(term)
+    }
+
     /// The client that `term` may be written with. A term belongs to one session, whatever became of its latch.
     async fn client_of(&self, term: &Term) -> Result<Arc<dyn ZooKeeperClient>> {
         self.check_current(term)?;

@@ -3,7 +3,7 @@ use ha_core::ids::{ComponentId, JobId};
 use ha_core::{Effect, Error, Result};
 use ha_storage::{HaBlobStore, StateKind};
 
-use crate::fence::{Proof, Term};
+use crate::fence::Term;
 use crate::stores::{
     StoreContext, ZooKeeperJobResultStore, delete_all, delete_checkpoints, delete_counter, remove_folder,
 };
@@ -70,7 +70,7 @@ async fn delete_blobs(context: &StoreContext, term: &Term, blobs: &HaBlobStore, 
     if keys.is_empty() {
         return Ok(());
     }
-    context.writer.commit(term, Vec::new(), &Proof::Nothing).await?;
+    context.writer.prove(term).await?;
     for key in keys {
         blobs.delete(job_id, &key).await?;
     }

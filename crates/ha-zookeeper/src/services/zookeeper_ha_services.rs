@@ -32,8 +32,8 @@ use crate::paths::ClusterPaths;
 use crate::retrieval::{LeaderWatches, ZooKeeperLeaderRetrievalDriverFactory};
 use crate::session::{SessionOptions, ZooKeeperSession};
 use crate::stores::{
-    JobGraphChanges, JobLocks, StoreContext, ZooKeeperCheckpointRecoveryFactory, ZooKeeperJobGraphStore,
-    ZooKeeperJobResultStore, ZooKeeperRunningJobsRegistry,
+    JobGraphChanges, JobLocks, StoreContext, ZooKeeperBlobStore, ZooKeeperCheckpointRecoveryFactory,
+    ZooKeeperJobGraphStore, ZooKeeperJobResultStore, ZooKeeperRunningJobsRegistry,
 };
 
 /// How services are made, beyond the configuration.
@@ -312,7 +312,10 @@ impl HighAvailabilityServices for ZooKeeperHaServices {
 
     async fn create_blob_store(&self) -> Result<Arc<dyn BlobStore>> {
         self.check_open()?;
-        Ok(HaBlobStore::new(Arc::clone(&self.context.storage)))
+        Ok(Arc::new(ZooKeeperBlobStore::new(
+            self.context.clone(),
+            Arc::clone(&self.closed),
+        )))
     }
 
     fn health(&self) -> HealthMonitor {

@@ -158,11 +158,7 @@ impl JobResultStore for ZooKeeperJobResultStore {
                     }
                 }
                 Recorded::NoPointer => {
-                    self.context
-                        .writer
-                        .commit(&term, Vec::new(), &Proof::Nothing)
-                        .await?;
-                    self.context.writer.check_current(&term)?;
+                    self.context.writer.prove(&term).await?;
                     return self.files.create_dirty_result(entry).await;
                 }
             }
@@ -178,11 +174,7 @@ impl JobResultStore for ZooKeeperJobResultStore {
     async fn mark_result_as_clean(&self, job_id: JobId) -> Result<()> {
         let term = self.context.writer.begin().await?;
         self.ensure_recorded(&term, job_id).await?;
-        self.context
-            .writer
-            .commit(&term, Vec::new(), &Proof::Nothing)
-            .await?;
-        self.context.writer.check_current(&term)?;
+        self.context.writer.prove(&term).await?;
         self.files.mark_result_as_clean(job_id).await
     }
 

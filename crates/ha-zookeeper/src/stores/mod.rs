@@ -3,6 +3,7 @@
 //! State is written first, then its pointer; pointers are removed first, then their state (I5). Every write goes
 //! through the [`FencedWriter`](crate::fence::FencedWriter).
 
+mod blob_store;
 mod checkpoints;
 mod job_graph;
 mod job_locks;
@@ -12,6 +13,7 @@ mod running_jobs_registry;
 mod state_files;
 mod store_context;
 
+pub use blob_store::ZooKeeperBlobStore;
 pub use checkpoints::{
     ZooKeeperCheckpointIdCounter, ZooKeeperCheckpointRecoveryFactory, ZooKeeperCompletedCheckpointStore,
 };

@@ -8,7 +8,7 @@ use ha_core::jobs::ApplicationStatus;
 use ha_core::{Error, ErrorKind};
 
 use super::super::{Fixture, checkpoint, ended, graph, job};
-use super::{Kept, Subject, graphs, write_job};
+use super::{Kept, Subject, counter, graphs, write_job};
 use crate::fakes::RecordingContender;
 
 /// Leads the dispatcher.
@@ -21,7 +21,7 @@ async fn lead(services: &Subject) -> Arc<dyn LeaderElectionService> {
 }
 
 /// Tries each write of the stores for a job whose data [`write_job`] wrote, and gives the errors.
-async fn try_all_writes(services: &Subject) -> Vec<(&'static str, Option<Error>)> {
+async fn try_all_writes(services: &Subject, key: BlobKey) -> Vec<(&'static str, Option<Error>)> {
     let store = graphs(services).await;
     let put = store.put_job_graph(&graph(job(3), "new")).await;
     store.recover_job_graph(job(1)).await.unwrap();
@@ -42,6 +42,12 @@ async fn try_all_writes(services: &Subject) -> Vec<(&'static str, Option<Error>)
     };
     let registry = services.running_jobs_registry();
     let end = ended(job(1), ApplicationStatus::Failed);
+    let results = services.job_result_store();
+    let blobs = services.create_blob_store().await.unwrap();
+    let local = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(local.path(), b"new content").unwrap();
+    let new_key = blobs.create_key(local.path()).await.unwrap();
+    let put_blob = blobs.put(local.path(), job(3), &new_key).await;
     vec![
         ("put_job_graph", put.err()),
         ("remove_job_graph", removed.err()),
@@ -51,51 +57,32 @@ async fn try_all_writes(services: &Subject) -> Vec<(&'static str, Option<Error>)
         ("clear_job", registry.clear_job(job(1)).await.err()),
         (
             "create_dirty_result",
-            services.job_result_store().create_dirty_result(&end).await.err(),
+            results.create_dirty_result(&end).await.err(),
+        ),
+        (
+            "mark_result_as_clean",
+            results.mark_result_as_clean(job(1)).await.err(),
+        ),
+        ("put of a blob", put_blob.err()),
+        ("delete of a blob", blobs.delete(job(1), &key).await.err()),
+        ("delete_all of blobs", blobs.delete_all(job(1)).await.err()),
+        (
+            "clean-up of all blobs",
+            blobs.close_and_cleanup_all_data().await.err(),
         ),
     ]
 }
 
-/// Each write is refused as `NotLeader`, and none was applied.
+/// Each write is refused as `NotLeader`, and none was applied. `reader` may write.
 async fn nothing_is_written(services: &Subject, reader: &Subject, key: BlobKey) {
-    for (write, error) in try_all_writes(services).await {
+    for (write, error) in try_all_writes(services, key).await {
         let error = error.unwrap_or_else(|| panic!("{write} succeeded"));
         assert_eq!(error.kind(), ErrorKind::NotLeader, "{write}: {error}");
         assert!(error.is_safe_to_repeat(), "{write}: {error}");
     }
-    let unchanged = Kept::read_only(reader, key).await;
-    assert_eq!(unchanged, Kept::all(key));
-}
-
-impl Kept {
-    /// What is kept of job 1, read without a counter (whose start may write).
-    async fn read_only(services: &Subject, key: BlobKey) -> Self {
-        let store = graphs(services).await;
-        let graph = store.recover_job_graph(job(1)).await.unwrap().is_some();
-        assert_eq!(store.recover_job_graph(job(3)).await.unwrap(), None);
-        store.stop().await.unwrap();
-        let checkpoints = services
-            .checkpoint_recovery_factory()
-            .create_recovered_completed_checkpoint_store(job(1), 3)
-            .await
-            .unwrap();
-        let registry = services.running_jobs_registry();
-        let results = services.job_result_store();
-        Self {
-            graph,
-            checkpoints: checkpoints
-                .all()
-                .await
-                .unwrap()
-                .iter()
-                .map(|checkpoint| checkpoint.checkpoint_id.get())
-                .collect(),
-            counted: true,
-            running: registry.running_job_ids().await.unwrap() == [job(1)],
-            blobs: vec![key],
-            ended: results.has_job_result_entry(job(1)).await.unwrap(),
-        }
-    }
+    assert_eq!(Kept::read(reader, job(1)).await, Kept::all(key));
+    assert_eq!(counter(reader, job(1)).await.get().await.unwrap().get(), 2);
+    assert_eq!(Kept::read(reader, job(3)).await, Kept::default());
 }
 
 /// Who led once writes nothing after leadership was given up, though nobody else leads.
@@ -122,8 +109,8 @@ pub async fn standby_cannot_write<F: Fixture<Subject = Subject>>(fixture: F) {
 pub async fn leader_can_write<F: Fixture<Subject = Subject>>(fixture: F) {
     let services = fixture.open().await;
     let _election = lead(&services).await;
-    write_job(&services, job(1)).await;
-    for (write, error) in try_all_writes(&services).await {
+    let key = write_job(&services, job(1)).await;
+    for (write, error) in try_all_writes(&services, key).await {
         assert!(error.is_none(), "{write}: {error:?}");
     }
 }
