@@ -6,7 +6,7 @@ pub(super) type Check<T> = fn(&T) -> Result<(), String>;
 /// A typed option: its key, the other keys that mean the same, its default and what it is for.
 ///
 /// Options are constants, and all of them stand in one table ([`super::all_options`]), from which the
-/// documentation and `hactl config` are made.
+/// documentation is made.
 pub struct ConfigOption<T: 'static> {
     pub(super) key: &'static str,
     pub(super) aliases: &'static [&'static str],

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use super::nearest_key::nearest_key;
-use super::options::{self, storage_uri};
-use super::{Configuration, HighAvailabilityMode, HighAvailabilityOptions, OptionSupport, all_options};
+use super::{
+    Configuration, HighAvailabilityMode, HighAvailabilityOptions, OptionSupport, StorageUri, all_options,
+    options,
+};
 use crate::error::{Error, Result};
 
 /// Keys that begin so are all known, so that a mistake in one is found.
@@ -69,10 +71,8 @@ fn refuse_unknown_keys(configuration: &Configuration) -> Result<()> {
         if key.starts_with(OWN_PREFIX) && options::find(key).is_none() {
             let error = Error::invalid("unknown option").at(key);
             return Err(match nearest_key(key, HighAvailabilityOptions::HA_MODE.key()) {
-                Some(nearest) => error.advise(format!(
-                    "did you mean {nearest}? `hactl config` lists all options"
-                )),
-                None => error.advise("`hactl config` lists all options"),
+                Some(nearest) => error.advise(format!("did you mean {nearest}?")),
+                None => error.advise("take the key out; the documentation lists all options"),
             });
         }
     }
@@ -91,7 +91,7 @@ fn check_mode(configuration: &Configuration) -> Result<Vec<String>> {
                 || configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH),
                 Ok,
             )?;
-            if storage_uri::is_memory(&storage) {
+            if StorageUri::parse(&storage)? == StorageUri::Memory {
                 return Ok(vec![format!(
                     "{storage_key} is memory: the state ends with this process, while the znodes that point to it stay"
                 )]);
@@ -106,7 +106,7 @@ fn check_mode(configuration: &Configuration) -> Result<Vec<String>> {
                 || configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH),
                 Ok,
             )?;
-            if !storage_uri::is_local(&storage) {
+            if !StorageUri::parse(&storage)?.is_local() {
                 return Err(Error::invalid(format!(
                     "the mode {FILESYSTEM} needs a local directory, since its lock is the operating system's; this is {storage:?}"
                 ))

@@ -77,7 +77,7 @@ impl HaStorage {
     /// Checks how a storage directory is written, without touching it.
     ///
     /// # Errors
-    /// `Invalid`, with the feature that a scheme needs.
+    /// `Invalid` for what cannot be a storage directory of this version.
     pub fn check_location(storage_dir: &str) -> Result<()> {
         Location::parse(storage_dir).map(drop)
     }

@@ -1,16 +1,7 @@
 use std::path::PathBuf;
 
+use ha_core::configuration::StorageUri;
 use ha_core::error::{Error, Result};
-
-/// Schemes that a cargo feature of `ha-services` adds, and that feature.
-const OPTIONAL: [(&str, &str); 6] = [
-    ("s3", "s3"),
-    ("s3a", "s3"),
-    ("gs", "gcs"),
-    ("az", "azure"),
-    ("abfss", "azure"),
-    ("hdfs", "hdfs"),
-];
 
 /// Where a storage directory is: what a URI or a path of a user means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,33 +17,12 @@ impl Location {
     /// `%XX` is decoded. Repeated and trailing slashes mean nothing.
     ///
     /// # Errors
-    /// `Invalid`, with the feature that a scheme needs.
+    /// Those of [`StorageUri::parse`], and `Invalid` for a file URI that names a host or no absolute path.
     pub(crate) fn parse(text: &str) -> Result<Self> {
-        let text = text.trim();
-        if text.is_empty() {
-            return Err(Error::invalid("the storage directory is empty"));
-        }
-        if text.contains('\0') {
-            return Err(Error::invalid(
-                "the storage directory has a zero byte in its name",
-            ));
-        }
-        let Some((scheme, rest)) = split_scheme(text) else {
-            return Self::local(text.into());
-        };
-        match scheme.to_ascii_lowercase().as_str() {
-            "file" => Self::local(file_path(text, rest)?),
-            "memory" => Ok(Self::Memory),
-            other => Err(match OPTIONAL.iter().find(|(scheme, _)| *scheme == other) {
-                Some((_, feature)) => Error::invalid(format!(
-                    "the scheme {other} of the storage directory is not compiled in"
-                ))
-                .advise(format!("build with the cargo feature {feature}, or use file")),
-                None => Error::invalid(format!(
-                    "the scheme {other} of the storage directory is not known; file, s3, gs, az and hdfs are"
-                )),
-            }
-            .at(text)),
+        match StorageUri::parse(text)? {
+            StorageUri::Path(path) => Self::local(path.into()),
+            StorageUri::File(rest) => Self::local(file_path(text.trim(), rest)?),
+            StorageUri::Memory => Ok(Self::Memory),
         }
     }
 
@@ -65,20 +35,6 @@ impl Location {
                 .caused_by(error)),
         }
     }
-}
-
-/// Splits `scheme:rest`; `None` for a path.
-fn split_scheme(text: &str) -> Option<(&str, &str)> {
-    let (scheme, rest) = text.split_once(':')?;
-    let is_scheme = scheme.len() > 1
-        && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-'));
-    let is_known = ["file", "memory"]
-        .iter()
-        .any(|known| scheme.eq_ignore_ascii_case(known));
-    (is_scheme && (is_known || rest.starts_with("//"))).then_some((scheme, rest))
 }
 
 /// The path of a `file:` URI: `file:/a`, `file:///a`, `file://localhost/a`.
@@ -168,9 +124,9 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_refused_with_the_way_out() {
         let refused = |text: &str| Location::parse(text).unwrap_err();
-        assert!(refused("s3://bucket/x").advice().contains("feature s3"));
-        assert!(refused("gs://bucket").advice().contains("feature gcs"));
-        assert!(refused("ftp://x/y").message().contains("not known"));
+        for remote in ["s3://bucket/x", "s3:/bucket/x", "hdfs:/flink/ha"] {
+            assert!(refused(remote).message().contains("not built"), "{remote}");
+        }
         assert!(refused("file://server/x").message().contains("host"));
         assert!(refused("file:x").message().contains("absolute"));
         for bad in ["", "  ", "/a\0b", "file:///%ff"] {

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use super::{checks, storage_uri};
+use super::checks;
 use crate::configuration::{
-    ConfigOption, Configuration, HighAvailabilityMode, ZNodePath, ZooKeeperConnectString,
+    ConfigOption, Configuration, HighAvailabilityMode, ZNodePath, ZooKeeperConnectString, storage_uri,
 };
 use crate::error::Result;
 use crate::ids::ClusterId;
@@ -38,7 +38,7 @@ impl HighAvailabilityOptions {
     /// Where state is stored.
     pub const HA_STORAGE_PATH: ConfigOption<String> = ConfigOption::new(
         "high-availability.storageDir",
-        "the directory for the state to which znodes point, a URI (file, s3, gs, az, hdfs; memory for tests) or a path; required in the modes zookeeper and filesystem",
+        "the directory for the state to which znodes point, a path or a file URI (memory for tests), for several hosts on a file system that all of them mount; required in the modes zookeeper and filesystem",
     )
     .deprecated(&[
         "high-availability.zookeeper.storageDir",

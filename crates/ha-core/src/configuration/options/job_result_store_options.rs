@@ -1,5 +1,4 @@
-use super::storage_uri;
-use crate::configuration::ConfigOption;
+use crate::configuration::{ConfigOption, storage_uri};
 
 /// The options of the job result store.
 pub struct JobResultStoreOptions;
@@ -8,7 +7,7 @@ impl JobResultStoreOptions {
     /// Where results are.
     pub const STORAGE_PATH: ConfigOption<String> = ConfigOption::new(
         "job-result-store.storage-path",
-        "the directory of the job results, a URI or a path",
+        "the directory of the job results, a path or a file URI",
     )
     .derived_default("<storageDir>/job-results-store/<cluster-id>")
     .checked_by(storage_uri::check);

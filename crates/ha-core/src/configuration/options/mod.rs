@@ -7,7 +7,6 @@ mod flink_options;
 mod high_availability_options;
 mod job_result_store_options;
 mod not_built_options;
-pub(super) mod storage_uri;
 
 pub use all_options::all_options;
 pub(super) use all_options::find;
