@@ -111,8 +111,8 @@ impl Inner {
                         candidates,
                     );
                     return Err(error.advise(format!(
-                        "put the file back from a copy, or choose an older checkpoint with \
-                         `hactl checkpoint restore {} ID`",
+                        "put the file back from a copy; to go back to an older checkpoint, move this file away \
+                         by hand while no process runs (see `hactl checkpoints {}`)",
                         self.job_id
                     )));
                 }

@@ -139,7 +139,7 @@ async fn an_older_checkpoint_is_never_taken_for_an_unreadable_newest() {
         ] {
             assert_eq!(error.kind(), ErrorKind::Corrupt);
             assert!(error.message().contains(reason), "{error}");
-            assert!(error.advice().contains("hactl checkpoint restore"), "{error}");
+            assert!(error.advice().contains("hactl checkpoints"), "{error}");
         }
         let health = fixture.health.snapshot();
         let broken = &health.broken[newest.to_str().unwrap()];

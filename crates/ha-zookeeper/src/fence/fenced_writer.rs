@@ -305,7 +305,7 @@ impl FencedWriter {
             return Err(Error::new(ErrorKind::NotFound, "the cluster's znodes are gone")
                 .at(cluster)
                 .not_applied()
-                .advise("start the cluster anew: it makes its tree again, or restore it from an export"));
+                .advise("start the cluster anew: it makes its tree again"));
         }
         Ok(missing)
     }

@@ -138,7 +138,10 @@ impl IdentityGuard {
                 self.health.set_condition(
                     TREE_LOST,
                     node.tree_lost.then(|| {
-                        "the tree was lost once: state files of jobs may be all that is left of them; look with `hactl doctor`, then accept with `hactl doctor --accept-empty-tree --apply`".to_owned()
+                        format!(
+                            "the tree was lost once: state files of jobs may be all that is left of them; compare the files of the storage with `hactl jobs`, keep what is needed, then take \"treeLost\" out of the data of {} by hand",
+                            self.paths.identity()
+                        )
                     }),
                 );
                 Ok(node.cluster_uuid)
@@ -207,7 +210,7 @@ impl IdentityGuard {
         )
         .at(self.paths.identity())
         .not_applied()
-        .advise("check high-availability.zookeeper.quorum and path.root; if the tree is lost, let a process of the cluster make it anew, accept it with `hactl doctor --accept-empty-tree --apply`, then repeat the clean-up")
+        .advise("check high-availability.zookeeper.quorum and path.root; if the tree is lost, let a process of the cluster make it anew, take \"treeLost\" out of the data of this znode by hand, then repeat the clean-up")
     }
 
     fn foreign(&self, children: &[String]) -> Error {

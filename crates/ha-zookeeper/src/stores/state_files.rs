@@ -15,7 +15,7 @@ use crate::codec::Pointer;
 
 /// How often a pointer that changes while its file is read is followed.
 const POINTER_ATTEMPTS: usize = 5;
-/// Most files whose deletion is kept for a later attempt; what is beyond is left to the operator's `gc`.
+/// Most files whose deletion is kept for a later attempt; what is beyond stays as an orphan.
 const MAX_PENDING: usize = 10_000;
 
 /// A file to publish.
@@ -115,7 +115,7 @@ fn broken(znode: &str, reason: &str) -> Error {
     Error::new(ErrorKind::Corrupt, reason.to_owned())
         .at(znode)
         .not_applied()
-        .advise("nothing was deleted; inspect it with `hactl doctor`, restore the file, or remove the entry")
+        .advise("nothing was deleted; look at it with `hactl tree`, put the file back from a copy, or delete the znode by hand")
 }
 
 /// Files whose pointers are gone. Failing to delete one fails nothing; it is retried with the next deletion.

@@ -263,7 +263,7 @@ async fn load_newest(context: &StoreContext, job_id: JobId, retained: &mut Vec<R
                     retained::report(context, newest, older, &error);
                 }
                 return Err(error.advise(
-                    "an older checkpoint is never used by itself: see `hactl checkpoints`, then `hactl checkpoint restore`",
+                    "put the file back from a copy; an older checkpoint is never used by itself: to go back to one, delete the znode of the newest by hand while no process runs (see `hactl checkpoints`)",
                 ));
             }
         }
