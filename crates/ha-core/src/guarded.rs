@@ -9,7 +9,13 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// The result of a call, or the panic that ended it as an `Internal` error, so that one contender's or driver's
 /// defect stays its own and whoever waits gets an answer.
-pub(crate) async fn guarded<T>(what: &'static str, call: impl Future<Output = T>) -> Result<T> {
+///
+/// # Errors
+/// `Internal` for a panic.
+///
+/// # Cancellation
+/// Dropping it drops the call.
+pub async fn guarded<T>(what: &'static str, call: impl Future<Output = T>) -> Result<T> {
     AssertUnwindSafe(call)
         .catch_unwind()
         .await

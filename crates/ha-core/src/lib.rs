@@ -37,3 +37,4 @@ mod lifecycle;
 mod test_clock;
 
 pub use error::{Effect, Error, ErrorKind, Result};
+pub use guarded::guarded;

@@ -123,18 +123,31 @@ impl DurableFolder {
 
     /// Puts a file in place, whole and durable, instead of the one that is there, if any. The caller keeps other
     /// writers away.
+    ///
+    /// # Errors
+    /// Effect `Unknown` when it could not be read back; not applied when other content is there, or none.
     pub(crate) async fn replace(&self, path: &RelativePath, content: Bytes) -> Result<()> {
         let mut retry = Retry::new(&self.environment);
-        loop {
+        let fault = loop {
             match self.put(path, content.clone(), PutMode::Overwrite).await {
                 Ok(()) => return Ok(()),
                 Err(Fault::Refused(error)) => return Err(error),
                 Err(fault) => {
                     if !retry.again(&fault).await {
-                        return Err(fault.into_error("write the file", &self.display(path)));
+                        break fault;
                     }
                 }
             }
+        };
+        // An attempt that failed late may have put it in place: what is there decides.
+        let error = fault.into_error("write the file", &self.display(path));
+        match self.read(path, |_| Ok(())).await {
+            Ok(Some(found)) if found == content => match self.sync_parent(path).await {
+                Ok(()) => Ok(()),
+                Err(_) => Err(error),
+            },
+            Ok(_) => Err(error.not_applied()),
+            Err(_) => Err(error),
         }
     }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use ha_core::environment::TaskScope;
-use ha_core::error::{Error, ErrorKind, Result};
+use ha_core::error::{Effect, Error, ErrorKind, Result};
+use ha_core::guarded;
 use ha_core::health::{HealthMonitor, Recovered};
 use ha_core::ids::JobId;
 use ha_core::jobs::{JobGraph, JobGraphListener, JobGraphStore, JobResultStore};
@@ -42,8 +43,9 @@ struct Inner {
     results: Arc<dyn JobResultStore>,
     reports: Reports,
     lifecycle: Lifecycle,
-    /// The graphs that this instance may replace or remove, each with the write of it that it knows.
-    owned: Mutex<HashMap<JobId, Uuid>>,
+    /// The graphs that this instance may replace or remove, each with the writes of it that it knows: more than
+    /// one as long as the outcome of its own last one is unknown.
+    owned: Mutex<HashMap<JobId, Vec<Uuid>>>,
     known: tokio::sync::Mutex<Known>,
 }
 
@@ -90,9 +92,16 @@ impl FileSystemJobGraphStore {
                     if cancelled.is_cancelled() {
                         return;
                     }
-                    match change {
-                        Change::Added(job_id) => listener.on_added_job_graph(job_id).await,
-                        Change::Removed(job_id) => listener.on_removed_job_graph(job_id).await,
+                    let told = match change {
+                        Change::Added(job_id) => {
+                            guarded("on_added_job_graph", listener.on_added_job_graph(job_id)).await
+                        }
+                        Change::Removed(job_id) => {
+                            guarded("on_removed_job_graph", listener.on_removed_job_graph(job_id)).await
+                        }
+                    };
+                    if let Err(error) = told {
+                        tracing::error!(%error, "a listener failed; the next change is reported nevertheless");
                     }
                 }
             }
@@ -129,9 +138,9 @@ impl Inner {
     }
 
     /// Fails unless the graph that is there is the one that this instance put or recovered.
-    async fn check_unchanged(&self, job_id: JobId, write_id: Uuid) -> Result<()> {
+    async fn check_unchanged(&self, job_id: JobId, writes: &[Uuid]) -> Result<()> {
         match graph_file::read(&self.storage, job_id).await? {
-            Some(found) if found.write_id == write_id => Ok(()),
+            Some(found) if writes.contains(&found.write_id) => Ok(()),
             Some(_) => Err(self.conflict(job_id, "another instance replaced the job graph")),
             None => Err(self.conflict(job_id, "another instance removed the job graph")),
         }
@@ -150,10 +159,16 @@ impl Inner {
                 .advise("submit it under another job id"));
         }
         let write_id = self.storage.environment().ids.uuid();
-        let own = lock(&self.owned).get(&job_id).copied();
+        let own = lock(&self.owned).get(&job_id).cloned();
         if let Some(own) = own {
-            self.check_unchanged(job_id, own).await?;
-            graph_file::replace(&self.storage, graph, write_id).await?;
+            self.check_unchanged(job_id, &own).await?;
+            if let Err(error) = graph_file::replace(&self.storage, graph, write_id).await {
+                if error.effect() == Effect::Unknown {
+                    // Either may be there: what is read next is this instance's in both cases.
+                    lock(&self.owned).entry(job_id).or_default().push(write_id);
+                }
+                return Err(error);
+            }
         } else if graph_file::create(&self.storage, graph, write_id).await? == Creation::Exists {
             return Err(Error::new(
                 ErrorKind::AlreadyExists,
@@ -163,7 +178,7 @@ impl Inner {
             .advise("recover it first, or use another job id")
             .not_applied());
         }
-        lock(&self.owned).insert(job_id, write_id);
+        lock(&self.owned).insert(job_id, vec![write_id]);
         known.note(&self.storage, job_id).await;
         Ok(())
     }
@@ -177,14 +192,14 @@ impl Inner {
             Err(error) => return Err(error),
         };
         if is_there && !self.results.has_job_result_entry(job_id).await? {
-            let own = lock(&self.owned).get(&job_id).copied();
+            let own = lock(&self.owned).get(&job_id).cloned();
             let own = own.ok_or_else(|| {
                 self.conflict(
                     job_id,
                     "a job graph is there that this instance neither put nor recovered",
                 )
             })?;
-            self.check_unchanged(job_id, own).await?;
+            self.check_unchanged(job_id, &own).await?;
         }
         self.storage.folder().delete(&path).await?;
         self.reports.well(&self.place(job_id));
@@ -200,7 +215,7 @@ impl Inner {
             Ok(found) => {
                 self.reports.well(&place);
                 Ok(found.map(|found| {
-                    lock(&self.owned).insert(job_id, found.write_id);
+                    lock(&self.owned).insert(job_id, vec![found.write_id]);
                     found.graph
                 }))
             }

@@ -17,6 +17,8 @@ use super::FileSystemJobGraphStore;
 use crate::results::FileSystemJobResultStore;
 use crate::test_support::{LocalStorage, job, open};
 
+mod trouble;
+
 const POLL: Duration = Duration::from_millis(10);
 /// Long enough on a busy machine; reached only by a failure.
 const PATIENCE: Duration = Duration::from_secs(30);

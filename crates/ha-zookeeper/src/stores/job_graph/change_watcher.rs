@@ -4,7 +4,7 @@ use std::time::Duration;
 use ha_core::backoff::Backoff;
 use ha_core::ids::JobId;
 use ha_core::jobs::JobGraphListener;
-use ha_core::{ErrorKind, Result};
+use ha_core::{ErrorKind, Result, guarded};
 use ha_storage::StateKind;
 use tokio::task::Id;
 use tokio_util::sync::CancellationToken;
@@ -79,9 +79,16 @@ impl ChangeWatcher {
     }
 
     async fn tell(&self, change: Change) {
-        match change {
-            Change::Added(job_id) => self.listener.on_added_job_graph(job_id).await,
-            Change::Removed(job_id) => self.listener.on_removed_job_graph(job_id).await,
+        let told = match change {
+            Change::Added(job_id) => {
+                guarded("on_added_job_graph", self.listener.on_added_job_graph(job_id)).await
+            }
+            Change::Removed(job_id) => {
+                guarded("on_removed_job_graph", self.listener.on_removed_job_graph(job_id)).await
+            }
+        };
+        if let Err(error) = told {
+            tracing::error!(%error, "a listener failed; the next change is reported nevertheless");
         }
     }
 
