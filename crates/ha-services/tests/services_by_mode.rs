@@ -202,6 +202,34 @@ async fn wrong_configurations_are_refused_before_anything_is_contacted() {
 }
 
 #[tokio::test]
+async fn standalone_services_follow_the_configuration() {
+    let configuration = Configuration::new()
+        .with("jobmanager.rpc.address", "127.0.0.1")
+        .with("job-result-store.delete-on-commit", "false");
+    let resolution = AddressResolution::NoAddressResolution;
+    let services = create_high_availability_services(&configuration, resolution, Environment::system())
+        .await
+        .unwrap();
+    let results = services.job_result_store();
+    let job_id = ha_services::ids::JobId::from_bytes([1; 16]);
+    let result = ha_services::jobs::JobResult {
+        job_id,
+        name: "a".to_owned(),
+        application_status: ha_services::jobs::ApplicationStatus::Succeeded,
+        net_runtime: 1,
+        end_time: 2,
+        failure_cause: None,
+    };
+    let entry = ha_services::jobs::JobResultEntry {
+        result,
+        job_digest: None,
+    };
+    results.create_dirty_result(&entry).await.unwrap();
+    results.mark_result_as_clean(job_id).await.unwrap();
+    assert!(results.has_clean_job_result_entry(job_id).await.unwrap());
+}
+
+#[tokio::test]
 async fn named_elections_and_retrievals_meet() {
     let configuration = Configuration::new();
     let environment = Environment::system();

@@ -62,7 +62,7 @@ pub async fn create_high_availability_services(
             for address in [&job_manager, &rest] {
                 resolve(address, address_resolution).await?;
             }
-            embedded::standalone(&job_manager, &rest, environment)
+            embedded::standalone(&job_manager, &rest, configuration, environment)
         }
         mode => outside_services(mode, ProcessDescription::default(), configuration, environment).await,
     }

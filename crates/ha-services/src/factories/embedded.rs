@@ -31,6 +31,7 @@ pub(super) fn services(
 pub(super) fn standalone(
     job_manager: &HostPort,
     rest: &HostPort,
+    configuration: &Configuration,
     environment: Environment,
 ) -> Result<Arc<dyn HighAvailabilityServices>> {
     let addresses = StandaloneAddresses {
@@ -38,14 +39,15 @@ pub(super) fn standalone(
         dispatcher: format!("http://{job_manager}"),
         rest_server: format!("http://{rest}"),
     };
-    let services = StandaloneHaServices::new(addresses, environment)?;
+    let services = StandaloneHaServices::from_configuration(addresses, configuration, environment)?;
     Ok(services)
 }
 
 /// The embedded services of a cluster id that all callers on one runtime of this process share; their tasks live
-/// on that runtime.
+/// on that runtime. The first caller's configuration and environment hold.
 pub(super) fn process_wide(
     cluster_id: &ClusterId,
+    configuration: &Configuration,
     environment: Environment,
 ) -> Result<Arc<dyn HighAvailabilityServices>> {
     static SHARED: LazyLock<Mutex<HashMap<SharedKey, Arc<EmbeddedHaServices>>>> =
@@ -55,7 +57,7 @@ pub(super) fn process_wide(
     if let Some(services) = shared.get(&key) {
         return Ok(Arc::clone(services) as Arc<dyn HighAvailabilityServices>);
     }
-    let services = EmbeddedHaServices::new(environment)?;
+    let services = EmbeddedHaServices::from_configuration(configuration, environment)?;
     shared.insert(key, Arc::clone(&services));
     Ok(services)
 }

@@ -74,5 +74,6 @@ fn process_wide(
         }
         other => return Err(not_built(other)),
     }
-    embedded::process_wide(&HighAvailabilityOptions::cluster_id(configuration)?, environment)
+    let cluster_id = HighAvailabilityOptions::cluster_id(configuration)?;
+    embedded::process_wide(&cluster_id, configuration, environment)
 }
