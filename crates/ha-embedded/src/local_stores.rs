@@ -7,13 +7,13 @@ use ha_core::blobs::BlobStore;
 use ha_core::checkpoints::CheckpointRecoveryFactory;
 use ha_core::configuration::{Configuration, HighAvailabilityOptions, JobResultStoreOptions};
 use ha_core::environment::Environment;
-use ha_core::error::{Error, ErrorKind, Result};
+use ha_core::error::{Error, Result};
 use ha_core::health::HealthMonitor;
 use ha_core::ids::JobId;
 use ha_core::jobs::{JobGraphListener, JobGraphStore, JobResultStore, JobStatus, RunningJobsRegistry};
 use ha_storage::{
     FileSystemCheckpointRecoveryFactory, FileSystemJobGraphStore, FileSystemJobResultStore,
-    FileSystemRunningJobsRegistry, HaBlobStore, HaStorage, JobResultStoreSettings, StateKind,
+    FileSystemRunningJobsRegistry, HaBlobStore, HaStorage, JobResultStoreSettings, StateKind, sweep_by_age,
 };
 
 /// The stores of one process, over one storage: in memory, or in a local directory.
@@ -47,6 +47,12 @@ impl LocalStores {
         };
         let health = HealthMonitor::default();
         let results = FileSystemJobResultStore::open(Arc::clone(&storage), settings, health.clone()).await?;
+        sweep_by_age(
+            &storage,
+            &results,
+            HighAvailabilityOptions::orphan_age(configuration)?,
+        )
+        .await;
         Self::new(storage, results, configuration, health)
     }
 
@@ -141,28 +147,19 @@ impl LocalStores {
         HaBlobStore::new(Arc::clone(&self.storage))
             .delete_all(job_id)
             .await?;
+        let leftovers = self.storage.job_leftovers(job_id).await?;
+        self.storage.delete_job_leftovers(job_id, &leftovers).await?;
         self.registry.clear_job(job_id).await
     }
 
     /// Deletes all files of this cluster. Other files are left, and reported.
     ///
     /// # Errors
-    /// `Corrupt` with the paths of what is left there; the first failure.
+    /// `Conflict` with the paths of what is left there; the first failure.
     pub(crate) async fn delete_all(&self) -> Result<()> {
-        let mut left = self.storage.delete_cluster_files().await?;
-        left.extend(self.results.delete_all_results().await?);
-        match left.first() {
-            None => Ok(()),
-            Some(first) => Err(Error::new(
-                ErrorKind::Corrupt,
-                format!(
-                    "files that are none of this cluster's were left: {}",
-                    left.join(", ")
-                ),
-            )
-            .at(first.clone())
-            .advise("inspect them, and remove them by hand")),
-        }
+        let left = self.storage.delete_cluster_files().await?;
+        let results = self.results.delete_all_results().await?;
+        results.none_beside(left, self.storage.uri())
     }
 }
 

@@ -44,6 +44,7 @@ mod results;
 mod shared;
 mod state;
 mod storage;
+mod sweeping;
 #[cfg(test)]
 mod test_support;
 
@@ -51,6 +52,7 @@ pub use blobs::HaBlobStore;
 pub use checkpoints::FileSystemCheckpointRecoveryFactory;
 pub use graphs::FileSystemJobGraphStore;
 pub use registry::FileSystemRunningJobsRegistry;
-pub use results::{FileSystemJobResultStore, JobResultStoreSettings, ResultFiles};
+pub use results::{FileSystemJobResultStore, JobResultStoreSettings, LeftResults, ResultFiles};
 pub use state::{ListedState, State, StateFile, StateKind};
-pub use storage::{ClusterFiles, ClusterIdentity, HaStorage};
+pub use storage::{ClusterFiles, ClusterIdentity, HaStorage, JobLeftovers};
+pub use sweeping::sweep_by_age;

@@ -58,6 +58,9 @@ async fn a_job_is_cleaned_up_whole_once_its_end_is_recorded_and_another_is_not_t
     let services = rig.leading_services().await;
     fill(&services, 1).await;
     fill(&services, 2).await;
+    let blobs = rig.directory.path().join(rig.cluster_id.as_str()).join("blobs");
+    let interrupted = blobs.join(job(1).to_string()).join(".upload-of-a-process-that-ended");
+    std::fs::write(&interrupted, b"half").unwrap();
     let listener = Arc::new(RecordingJobGraphListener::new());
     let watching = services.job_graph_store();
     watching.start(Arc::clone(&listener) as _).await.unwrap();

@@ -27,6 +27,13 @@ pub(crate) struct TemporaryFile {
     name: String,
 }
 
+impl TemporaryFile {
+    /// Its name in its folder.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 impl DurableFolder {
     /// Begins an upload to a file of `folder`.
     pub(crate) async fn upload(&self, folder: &RelativePath) -> Result<Upload> {
@@ -97,6 +104,12 @@ impl DurableFolder {
         let Some(path) = self.local_path_of(folder) else {
             return Ok(false);
         };
+        // Like every other operation: no symbolic link is followed, wherever it was put since the listing.
+        match self.guard(folder, true).await {
+            Ok(Some(_)) => {}
+            Ok(None) => return Ok(false),
+            Err(fault) => return Err(fault.into_error("delete the temporary file", &self.display(folder))),
+        }
         let path = path.join(name);
         let deleted = local::blocking(move || {
             let metadata = std::fs::symlink_metadata(&path)?;

@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -14,7 +13,7 @@ use super::codec;
 use super::folder_watch::FolderWatch;
 use super::job_result_store_settings::JobResultStoreSettings;
 use super::result_file::{self, Progress, ResultName};
-use crate::folder::{Creation, DurableFolder, RelativePath, at_most, is_temporary};
+use crate::folder::{DurableFolder, RelativePath, at_most, is_temporary};
 use crate::reports::Reports;
 use crate::shared::Shared;
 use crate::storage::{HaStorage, Location, StorageBase, corrupt};
@@ -32,15 +31,17 @@ const READERS: usize = 16;
 ///
 /// Look-ups ask for one file by name, whatever the number of results.
 pub struct FileSystemJobResultStore {
-    storage: Arc<HaStorage>,
+    pub(super) storage: Arc<HaStorage>,
     pub(super) folder: DurableFolder,
     /// The folder is a configured one, which other clusters may share.
     pub(super) is_configured: bool,
     /// Of the results' folder, which two clusters may share.
     shared: Arc<Shared>,
-    watch: FolderWatch,
-    reports: Reports,
-    delete_on_commit: bool,
+    pub(super) watch: FolderWatch,
+    pub(super) reports: Reports,
+    pub(super) delete_on_commit: bool,
+    /// Itself, for calls that go on to their end.
+    this: Weak<Self>,
 }
 
 impl FileSystemJobResultStore {
@@ -107,7 +108,8 @@ impl FileSystemJobResultStore {
         health: HealthMonitor,
         is_configured: bool,
     ) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new_cyclic(|this| Self {
+            this: Weak::clone(this),
             storage,
             is_configured,
             watch: FolderWatch::new(folder.clone(), health.clone()),
@@ -118,61 +120,16 @@ impl FileSystemJobResultStore {
         })
     }
 
-    /// Writes the dirty file of an end that was decided elsewhere (the fenced pointer). Equal content that is
-    /// there already is success, other content was left by a deposed process and is replaced; where the result
-    /// is clean nothing is written. The caller leads: this write is not fenced.
-    ///
-    /// # Errors
-    /// `Denied`, `Unavailable`: repeat it.
-    pub async fn record_decided_result(&self, entry: &JobResultEntry) -> Result<()> {
-        let content = Bytes::from(codec::encode(entry)?);
-        let job_id = entry.job_id();
-        let held = self.lock(job_id).await;
-        if self.is_there(job_id, Progress::Clean).await? {
-            return Ok(());
-        }
-        let path = result_file::path(job_id, Progress::Dirty);
-        // What is too long to be ours is replaced like other foreign content.
-        let found = match self.folder.read(&path, at_most(codec::MAX_FILE)).await {
-            Ok(found) => found,
-            Err(error) if error.kind() == ErrorKind::Corrupt && self.folder.stat(&path).await.is_ok() => None,
-            Err(error) => return Err(error),
-        };
-        if found.as_ref() == Some(&content) {
-            return Ok(());
-        }
-        if found.is_some() {
-            tracing::warn!(
-                file = self.folder.display(&path),
-                "replacing a result file that a deposed process left"
-            );
-        }
-        let folder = self.folder.clone();
-        let place = folder.display(&path);
-        self.storage
-            .to_the_end("ha-storage.record-result", async move {
-                let _held = held;
-                folder.replace(&path, content).await
-            })
-            .await?;
-        self.reports.well(&place);
-        Ok(())
-    }
-
     /// Where the dirty file of a job is, or would be; for people.
     pub fn dirty_place(&self, job_id: JobId) -> String {
         self.folder.display(&result_file::path(job_id, Progress::Dirty))
     }
 
-    /// Deletes what writes of ended processes left under temporary names, older than `age` by the store's own
-    /// clock. Gives how many were deleted.
-    ///
-    /// # Errors
-    /// The first failure.
-    pub async fn sweep_temporary_files(&self, age: Duration) -> Result<usize> {
-        let now = self.storage.store_time().await?;
-        let until = now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
-        self.folder.sweep(&RelativePath::root(), Some(until)).await
+    /// This store, to be kept by a call that goes on after its caller has stopped waiting.
+    fn handle(&self) -> Result<Arc<Self>> {
+        self.this
+            .upgrade()
+            .ok_or_else(|| Error::closed("the job result store"))
     }
 
     /// The folder, for people.
@@ -181,12 +138,12 @@ impl FileSystemJobResultStore {
     }
 
     /// One writer a job at a time in this process; between processes the create-only file decides.
-    async fn lock(&self, job_id: JobId) -> tokio::sync::OwnedMutexGuard<()> {
+    pub(super) async fn lock(&self, job_id: JobId) -> tokio::sync::OwnedMutexGuard<()> {
         self.shared.lock(&format!("result/{job_id}")).await
     }
 
     /// Whether a job's file is there, readable or not: an odd thing under its name blocks the job too.
-    async fn is_there(&self, job_id: JobId, progress: Progress) -> Result<bool> {
+    pub(super) async fn is_there(&self, job_id: JobId, progress: Progress) -> Result<bool> {
         let path = result_file::path(job_id, progress);
         match self.folder.stat(&path).await {
             Ok(info) => Ok(info.is_some()),
@@ -203,7 +160,7 @@ impl FileSystemJobResultStore {
     }
 
     /// How far the job's end is; `None` when it has not ended.
-    async fn progress(&self, job_id: JobId) -> Result<Option<Progress>> {
+    pub(super) async fn progress(&self, job_id: JobId) -> Result<Option<Progress>> {
         // In this order: a result that is being marked clean is at every moment under one name at least, the
         // clean one last.
         let is_dirty = self.is_there(job_id, Progress::Dirty).await?;
@@ -217,7 +174,11 @@ impl FileSystemJobResultStore {
         Ok(None)
     }
 
-    async fn read(&self, job_id: JobId, progress: Progress) -> Result<Option<(JobResultEntry, Bytes)>> {
+    pub(super) async fn read(
+        &self,
+        job_id: JobId,
+        progress: Progress,
+    ) -> Result<Option<(JobResultEntry, Bytes)>> {
         let path = result_file::path(job_id, progress);
         let place = self.folder.display(&path);
         let read = match self.folder.read(&path, at_most(codec::MAX_FILE)).await {
@@ -268,6 +229,8 @@ impl FileSystemJobResultStore {
             }
             present.insert(place);
         }
+        // A folder that vanished meanwhile has no results to give, which is not none.
+        self.watch.check().await?;
         self.reports.keep_present(&self.place(), &present);
         if wanted == Progress::Dirty {
             jobs.retain(|job_id| !clean.contains(job_id));
@@ -298,59 +261,21 @@ impl FileSystemJobResultStore {
 #[async_trait]
 impl JobResultStore for FileSystemJobResultStore {
     async fn create_dirty_result(&self, entry: &JobResultEntry) -> Result<()> {
-        let content = Bytes::from(codec::encode(entry)?);
-        let job_id = entry.job_id();
-        let _held = self.lock(job_id).await;
-        let exists = match self.progress(job_id).await {
-            Ok(progress) => progress.is_some(),
-            // The end is recorded in a folder made anew; the condition stays until somebody has looked.
-            Err(error) if error.kind() == ErrorKind::Unavailable && self.watch.check().await.is_err() => {
-                tracing::error!(%error, "recording a result nevertheless");
-                false
-            }
-            Err(error) => return Err(error),
-        };
-        let path = result_file::path(job_id, Progress::Dirty);
-        if exists || self.folder.create(&path, content).await? == Creation::Exists {
-            return Err(
-                Error::new(ErrorKind::AlreadyExists, "the end of the job is recorded already")
-                    .at(self.folder.display(&path))
-                    .advise("the recorded end stands; read it with job_result_entry")
-                    .not_applied(),
-            );
-        }
-        // From now on the folder is known; a failure is reported as a condition.
-        let _ = self.watch.check().await;
-        Ok(())
+        let (store, entry) = (self.handle()?, entry.clone());
+        self.storage
+            .to_the_end("ha-storage.create-result", async move {
+                store.create_dirty(&entry).await
+            })
+            .await
     }
 
     async fn mark_result_as_clean(&self, job_id: JobId) -> Result<()> {
-        let _held = self.lock(job_id).await;
-        let dirty = result_file::path(job_id, Progress::Dirty);
-        match self.progress(job_id).await? {
-            None => {
-                return Err(Error::new(ErrorKind::NotFound, "no end of the job is recorded")
-                    .at(self.folder.display(&dirty))
-                    .not_applied());
-            }
-            // A crash between the two steps may have left the dirty file.
-            Some(Progress::Clean) => {}
-            Some(Progress::Dirty) => {
-                let Some((_, content)) = self.read(job_id, Progress::Dirty).await? else {
-                    return Err(
-                        Error::new(ErrorKind::Conflict, "the result was removed in this moment")
-                            .at(self.folder.display(&dirty))
-                            .not_applied(),
-                    );
-                };
-                if !self.delete_on_commit {
-                    let clean = result_file::path(job_id, Progress::Clean);
-                    self.folder.create(&clean, content).await?;
-                }
-            }
-        }
-        self.folder.delete(&dirty).await?;
-        Ok(())
+        let store = self.handle()?;
+        self.storage
+            .to_the_end("ha-storage.mark-result-clean", async move {
+                store.mark_clean(job_id).await
+            })
+            .await
     }
 
     async fn has_job_result_entry(&self, job_id: JobId) -> Result<bool> {

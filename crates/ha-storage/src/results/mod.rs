@@ -6,10 +6,11 @@ mod folder_watch;
 mod job_result_store_settings;
 mod removal;
 mod result_file;
+mod writing;
 
 pub use file_system_job_result_store::FileSystemJobResultStore;
 pub use job_result_store_settings::JobResultStoreSettings;
-pub use removal::ResultFiles;
+pub use removal::{LeftResults, ResultFiles};
 
 #[cfg(test)]
 mod tests;

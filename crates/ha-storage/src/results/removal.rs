@@ -1,6 +1,8 @@
 //! The removal of a cluster's results.
 
-use ha_core::error::Result;
+use std::time::{Duration, SystemTime};
+
+use ha_core::error::{Error, ErrorKind, Result};
 
 use super::FileSystemJobResultStore;
 use super::result_file::{self, ResultName};
@@ -11,11 +13,76 @@ use crate::folder::{EntryKind, RelativePath, TemporaryFile, is_temporary};
 pub struct ResultFiles {
     files: Vec<RelativePath>,
     temporary: Vec<TemporaryFile>,
-    /// Paths for people.
-    left: Vec<String>,
+    left: LeftResults,
+}
+
+/// What a clean-up leaves in the folder of the results, by paths for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftResults {
+    /// What is no result.
+    pub foreign: Vec<String>,
+    /// Results in a configured folder, which may be another cluster's.
+    pub shared: Vec<String>,
+}
+
+impl LeftResults {
+    /// Fails unless nothing was left by the clean-up of a cluster: neither here nor of `others`, the foreign
+    /// paths of other places.
+    ///
+    /// # Errors
+    /// `Conflict`, naming each path and why it stays. All else was removed.
+    pub fn none_beside(self, others: Vec<String>, place: &str) -> Result<()> {
+        let foreign: Vec<_> = others.into_iter().chain(self.foreign).collect();
+        let mut reasons = Vec::new();
+        let mut advice = Vec::new();
+        if !foreign.is_empty() {
+            reasons.push(format!("what is not of its layout: {}", foreign.join(", ")));
+            advice.push("look at what is not of the layout, and remove it by hand if it is not needed");
+        }
+        if !self.shared.is_empty() {
+            reasons.push(format!(
+                "the results in the configured folder, which other clusters may share: {}",
+                self.shared.join(", ")
+            ));
+            advice.push(
+                "remove the results of this cluster's jobs by hand: as long as they are there, no job runs again under these ids",
+            );
+        }
+        match foreign.first().or(self.shared.first()) {
+            None => Ok(()),
+            Some(_) => Err(Error::new(
+                ErrorKind::Conflict,
+                format!("all of the cluster was removed but {}", reasons.join("; and ")),
+            )
+            .at(place)
+            .advise(advice.join("; "))),
+        }
+    }
 }
 
 impl FileSystemJobResultStore {
+    /// Deletes what writes of ended processes left under temporary names: what was older than `age` when the
+    /// storage was opened, by the store's own clock. Gives how many were deleted. In a configured folder only those of results are: the others may be
+    /// anybody's.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub async fn sweep_temporary_files(&self, age: Duration) -> Result<usize> {
+        let now = self.storage.opened().await?;
+        let until = now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
+        let mut swept = 0;
+        for file in self.folder.temporary_files(&RelativePath::root()).await? {
+            let is_ours = file
+                .name()
+                .rsplit_once('#')
+                .is_some_and(|(name, _)| matches!(result_file::parse(name), ResultName::Of(..)));
+            if is_ours || !self.is_configured {
+                swept += usize::from(self.folder.delete_temporary(&file, Some(until)).await?);
+            }
+        }
+        Ok(swept)
+    }
+
     /// Every result file. Those in a configured folder are not to be deleted: no name there says which of the
     /// clusters that share it they belong to.
     ///
@@ -26,11 +93,17 @@ impl FileSystemJobResultStore {
         let mut found = ResultFiles::default();
         for entry in self.folder.list(&root).await?.unwrap_or_default() {
             match result_file::parse(&entry.name) {
-                ResultName::Of(job_id, progress) if entry.kind == EntryKind::File && !self.is_configured => {
-                    found.files.push(result_file::path(job_id, progress));
+                ResultName::Of(job_id, progress) if entry.kind == EntryKind::File => {
+                    match self.is_configured {
+                        true => found.left.shared.push(format!("{}/{}", self.place(), entry.name)),
+                        false => found.files.push(result_file::path(job_id, progress)),
+                    }
                 }
                 _ if is_temporary(&entry.name) => {}
-                _ => found.left.push(format!("{}/{}", self.place(), entry.name)),
+                _ => found
+                    .left
+                    .foreign
+                    .push(format!("{}/{}", self.place(), entry.name)),
             }
         }
         if !self.is_configured {
@@ -39,12 +112,12 @@ impl FileSystemJobResultStore {
         Ok(found)
     }
 
-    /// Deletes these files, and the folder if it is empty then; nothing that was recorded since. Gives the paths
-    /// of what is left of them: foreign files, and all results in a configured folder. Idempotent.
+    /// Deletes these files, and the folder if it is empty then; nothing that was recorded since. Gives what
+    /// is left of them: foreign files, and all results in a configured folder. Idempotent.
     ///
     /// # Errors
     /// The first failure; a repetition goes on.
-    pub async fn delete_files(&self, files: ResultFiles) -> Result<Vec<String>> {
+    pub async fn delete_files(&self, files: ResultFiles) -> Result<LeftResults> {
         for path in &files.files {
             self.folder.delete(path).await?;
         }
@@ -62,7 +135,7 @@ impl FileSystemJobResultStore {
     ///
     /// # Errors
     /// The first failure; a repetition goes on.
-    pub async fn delete_all_results(&self) -> Result<Vec<String>> {
+    pub async fn delete_all_results(&self) -> Result<LeftResults> {
         let files = self.result_files().await?;
         self.delete_files(files).await
     }

@@ -6,7 +6,7 @@ use ha_core::health::HealthMonitor;
 use ha_core::ids::JobId;
 use ha_core::jobs::{ApplicationStatus, JobResult, JobResultEntry, JobResultStore as _};
 
-use super::{FileSystemJobResultStore, JobResultStoreSettings};
+use super::{FileSystemJobResultStore, JobResultStoreSettings, LeftResults};
 use crate::test_support::{LocalStorage, job, open};
 
 struct Fixture {
@@ -326,14 +326,21 @@ async fn a_folder_of_its_own_is_used_and_checked() {
 #[tokio::test]
 async fn clean_up_deletes_results_and_nothing_else() {
     let fixture = Fixture::new(false).await;
-    assert!(fixture.store.delete_all_results().await.unwrap().is_empty());
+    assert_eq!(
+        fixture.store.delete_all_results().await.unwrap(),
+        LeftResults::default()
+    );
     fixture.store.create_dirty_result(&entry(1)).await.unwrap();
     fixture.store.create_dirty_result(&entry(2)).await.unwrap();
     fixture.store.mark_result_as_clean(job(2)).await.unwrap();
     std::fs::write(fixture.folder().join("mine"), "x").unwrap();
     std::fs::write(fixture.folder().join("x#1"), "x").unwrap();
     let left = fixture.store.delete_all_results().await.unwrap();
-    assert_eq!(left, [fixture.folder().join("mine").display().to_string()]);
+    assert_eq!(
+        left.foreign,
+        [fixture.folder().join("mine").display().to_string()]
+    );
+    assert!(left.shared.is_empty());
     assert_eq!(fixture.local.files(), ["job-results-store/c1/mine"]);
 }
 
@@ -349,12 +356,16 @@ async fn results_in_a_configured_folder_are_left_for_whoever_shares_it() {
         FileSystemJobResultStore::open(Arc::clone(&local.storage), settings, HealthMonitor::default())
             .await
             .unwrap();
-    assert!(store.delete_all_results().await.unwrap().is_empty());
+    assert_eq!(store.delete_all_results().await.unwrap(), LeftResults::default());
     store.create_dirty_result(&entry(1)).await.unwrap();
     let file = own.join(format!("{}_DIRTY.json", job(1)));
     std::fs::write(own.join("x#1"), "of a writer of another cluster").unwrap();
     let left = store.delete_all_results().await.unwrap();
-    assert_eq!(left, [file.display().to_string()]);
+    assert_eq!(left.shared, [file.display().to_string()]);
+    assert!(left.foreign.is_empty());
+    let error = left.none_beside(Vec::new(), "/x").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert!(error.message().contains("other clusters may share"), "{error}");
     assert!(file.exists() && own.join("x#1").exists());
 }
 
@@ -364,7 +375,10 @@ async fn a_clean_up_deletes_no_result_that_was_recorded_after_it_listed_them() {
     fixture.store.create_dirty_result(&entry(1)).await.unwrap();
     let listed = fixture.store.result_files().await.unwrap();
     fixture.store.create_dirty_result(&entry(2)).await.unwrap();
-    assert!(fixture.store.delete_files(listed).await.unwrap().is_empty());
+    assert_eq!(
+        fixture.store.delete_files(listed).await.unwrap(),
+        LeftResults::default()
+    );
     assert_eq!(fixture.flags(job(1)).await, (false, false, false));
     assert!(fixture.dirty(job(2)).exists());
 }

@@ -1,6 +1,7 @@
 //! The removal of a whole cluster's files.
 
 use ha_core::error::Result;
+use ha_core::ids::JobId;
 
 use super::HaStorage;
 use crate::folder::{RelativePath, TemporaryFile};
@@ -17,7 +18,43 @@ pub struct ClusterFiles {
     temporary: Vec<TemporaryFile>,
 }
 
+/// What interrupted writes left in the folders of one job, at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct JobLeftovers(Vec<TemporaryFile>);
+
 impl HaStorage {
+    /// The temporary files of a job: checkpoints, counter and blobs that were being written when their process
+    /// ended. To be asked once the job has ended, when nobody writes there.
+    ///
+    /// # Errors
+    /// `Denied`, `Unavailable`.
+    pub async fn job_leftovers(&self, owner: JobId) -> Result<JobLeftovers> {
+        let mut found = JobLeftovers::default();
+        for folder in [
+            state_path::checkpoint_folder(owner),
+            state_path::job_folder(owner),
+            state_path::blob_folder(owner),
+        ] {
+            found.0.extend(self.folder().temporary_files(&folder).await?);
+        }
+        Ok(found)
+    }
+
+    /// Deletes these files, and the folders of the job that are empty then. Idempotent.
+    ///
+    /// # Errors
+    /// The first failure; a repetition goes on.
+    pub async fn delete_job_leftovers(&self, owner: JobId, leftovers: &JobLeftovers) -> Result<()> {
+        for file in &leftovers.0 {
+            self.folder().delete_temporary(file, None).await?;
+        }
+        self.tidy_job(owner).await;
+        self.folder()
+            .remove_if_empty(&state_path::blob_folder(owner))
+            .await;
+        Ok(())
+    }
+
     /// Every file of this cluster's folder that is of its layout, but identity.json.
     ///
     /// # Errors

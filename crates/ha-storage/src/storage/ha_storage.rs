@@ -1,7 +1,8 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use ha_core::environment::{Environment, TaskScope};
@@ -38,6 +39,8 @@ pub struct HaStorage {
     environment: Environment,
     /// What must live as long as anybody may write.
     guards: Mutex<Vec<Box<dyn Any + Send>>>,
+    /// When it was opened for writing, by the store's own clock.
+    opened: OnceLock<SystemTime>,
 }
 
 impl HaStorage {
@@ -57,7 +60,9 @@ impl HaStorage {
         let location = Location::parse(storage_dir)?;
         let base = StorageBase::open(location, true).await?;
         let storage = Self::build(base, cluster_id, environment);
-        storage.prove_writable().await?;
+        // A write that is looked at, which proves that the directory can be written.
+        let now = storage.store_time().await?;
+        storage.opened.get_or_init(|| now);
         Ok(storage)
     }
 
@@ -108,6 +113,7 @@ impl HaStorage {
             scope: environment.task_scope(),
             environment: environment.clone(),
             guards: Mutex::default(),
+            opened: OnceLock::new(),
         })
     }
 
@@ -130,6 +136,14 @@ impl HaStorage {
     /// The cluster's folder, where the storage is local. It may not exist yet.
     pub fn local_folder(&self) -> Option<PathBuf> {
         self.folder.local_path()
+    }
+
+    /// When it was opened for writing, by the store's own clock; asked now where it was not opened so.
+    pub(crate) async fn opened(&self) -> Result<SystemTime> {
+        match self.opened.get() {
+            Some(opened) => Ok(*opened),
+            None => self.store_time().await,
+        }
     }
 
     /// How a path below the cluster's folder is named to people, whether or not it is one of the layout.

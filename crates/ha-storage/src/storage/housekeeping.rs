@@ -173,17 +173,14 @@ impl HaStorage {
         })
     }
 
-    pub(super) async fn prove_writable(&self) -> Result<()> {
-        self.store_time().await.map(drop)
-    }
-
-    /// Deletes what writes of ended processes left under temporary names, older than `age` by the store's own
-    /// clock. `age` must be longer than any write takes. Gives how many were deleted.
+    /// Deletes what writes of ended processes left under temporary names: what was older than `age` when this
+    /// storage was opened, by the store's own clock. `age` must be longer than any write takes. Gives how many
+    /// were deleted.
     ///
     /// # Errors
     /// The first failure; what was deleted before stays deleted.
     pub async fn sweep_temporary_files(&self, age: Duration) -> Result<usize> {
-        let now = self.store_time().await?;
+        let now = self.opened().await?;
         self.sweep(Some(now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH)))
             .await
     }

@@ -7,7 +7,7 @@ mod housekeeping;
 mod location;
 mod storage_base;
 
-pub use cluster_files::ClusterFiles;
+pub use cluster_files::{ClusterFiles, JobLeftovers};
 pub use cluster_identity::ClusterIdentity;
 pub use ha_storage::HaStorage;
 pub(crate) use ha_storage::corrupt;

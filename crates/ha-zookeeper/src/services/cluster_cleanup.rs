@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ha_core::ids::{ComponentId, JobId};
-use ha_core::{Error, ErrorKind, Result};
+use ha_core::{Error, Result};
 use ha_storage::{ClusterFiles, FileSystemJobResultStore, ResultFiles};
 
 use crate::client::{ClientSource, Operation, ZkCode, ZooKeeperClient};
@@ -76,19 +76,8 @@ impl ClusterCleanup {
     async fn delete_files(&self, doomed: Doomed) -> Result<()> {
         let mut left = doomed.left;
         left.extend(self.context.storage.delete_files(&doomed.files).await?);
-        left.extend(self.results.delete_files(doomed.results).await?);
-        if left.is_empty() {
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorKind::Conflict,
-            format!(
-                "all of the cluster was removed but what is not of its layout: {}",
-                left.join(", ")
-            ),
-        )
-        .at(self.paths().cluster())
-        .advise("remove it by hand if it is not needed"))
+        let results = self.results.delete_files(doomed.results).await?;
+        results.none_beside(left, self.paths().cluster())
     }
 
     fn paths(&self) -> &ClusterPaths {

@@ -67,12 +67,10 @@ async fn delete_job_graph(context: &StoreContext, term: &Term, job_id: JobId) ->
 
 async fn delete_blobs(context: &StoreContext, term: &Term, blobs: &HaBlobStore, job_id: JobId) -> Result<()> {
     let keys = blobs.keys(job_id).await?;
-    if keys.is_empty() {
-        return Ok(());
-    }
+    let leftovers = context.storage.job_leftovers(job_id).await?;
     context.writer.prove(term).await?;
     for key in keys {
         blobs.delete(job_id, &key).await?;
     }
-    Ok(())
+    context.storage.delete_job_leftovers(job_id, &leftovers).await
 }

@@ -7,14 +7,14 @@ use ha_core::blobs::BlobStore;
 use ha_core::checkpoints::CheckpointRecoveryFactory;
 use ha_core::configuration::{Configuration, HighAvailabilityOptions, JobResultStoreOptions};
 use ha_core::election::{DefaultLeaderElectionService, LeaderElectionService};
-use ha_core::environment::Environment;
+use ha_core::environment::{Environment, TaskScope};
 use ha_core::health::HealthMonitor;
 use ha_core::ids::{ClusterId, ComponentId, JobId};
 use ha_core::jobs::{JobGraphStore, JobResultStore, RunningJobsRegistry};
 use ha_core::retrieval::{DefaultLeaderRetrievalService, LeaderRetrievalService};
 use ha_core::services::HighAvailabilityServices;
 use ha_core::{Error, Result};
-use ha_storage::{FileSystemJobResultStore, HaBlobStore, HaStorage, JobResultStoreSettings};
+use ha_storage::{FileSystemJobResultStore, HaBlobStore, HaStorage, JobResultStoreSettings, sweep_by_age};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
@@ -69,6 +69,8 @@ pub struct ZooKeeperHaServices {
     result_files: Arc<FileSystemJobResultStore>,
     results: Arc<ZooKeeperJobResultStore>,
     closed: Arc<AtomicBool>,
+    /// Of the task that removes what interrupted writes left, long ago by the storage's own clock.
+    _sweeping: TaskScope,
     /// Held while the data is removed, never while elections are left: that waits for callbacks, which may close too.
     cleanup: Mutex<Cleanup>,
 }
@@ -176,7 +178,18 @@ impl ZooKeeperHaServices {
             precondition,
             environment.clone(),
         );
+        let sweeping = environment.task_scope();
+        let cancelled = sweeping.cancellation();
+        let (storage, results) = (Arc::clone(&context.storage), Arc::clone(&result_files));
+        let orphan_age = context.orphan_age;
+        sweeping.spawn("ha-zookeeper.sweep", async move {
+            tokio::select! {
+                () = cancelled.cancelled() => {}
+                () = sweep_by_age(&storage, &results, orphan_age) => {}
+            }
+        });
         Ok(Arc::new(Self {
+            _sweeping: sweeping,
             identity,
             election: DefaultLeaderElectionService::new(
                 Arc::new(drivers),

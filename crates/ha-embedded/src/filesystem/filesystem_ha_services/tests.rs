@@ -164,3 +164,69 @@ async fn a_directory_is_required_and_must_be_local() {
         assert_eq!(error.subject(), Some("high-availability.storageDir"), "{error}");
     }
 }
+
+#[tokio::test]
+async fn what_interrupted_writes_left_goes_with_its_job() {
+    let directory = tempfile::tempdir().unwrap();
+    let services = open(directory.path()).await.unwrap();
+    put_graph(&services).await;
+    let cluster = directory.path().join("default");
+    for folder in [
+        format!("blobs/{}", job()),
+        format!("jobs/{}/checkpoints", job()),
+        format!("jobs/{}", job()),
+    ] {
+        let folder = cluster.join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(".upload-x"), "half").unwrap();
+        std::fs::write(folder.join("x#1"), "half").unwrap();
+    }
+    let result = JobResult {
+        job_id: job(),
+        name: String::new(),
+        application_status: ApplicationStatus::Succeeded,
+        net_runtime: 0,
+        end_time: 0,
+        failure_cause: None,
+    };
+    let entry = JobResultEntry {
+        result,
+        job_digest: None,
+    };
+    services
+        .job_result_store()
+        .create_dirty_result(&entry)
+        .await
+        .unwrap();
+    services.global_cleanup(job()).await.unwrap();
+    let left = files_below(&cluster);
+    assert!(
+        left.iter().all(|file| !file.contains(&job().to_string())),
+        "{left:?}"
+    );
+}
+
+#[tokio::test]
+async fn old_temporary_files_are_swept_when_services_open() {
+    let directory = tempfile::tempdir().unwrap();
+    let services = open(directory.path()).await.unwrap();
+    put_graph(&services).await;
+    services.close().await.unwrap();
+    drop(services);
+    let folder = directory.path().join("default/jobgraphs");
+    let (old, young) = (folder.join("x#1"), folder.join("y#1"));
+    std::fs::write(&young, "half").unwrap();
+    std::fs::write(&old, "half").unwrap();
+    let day = std::time::Duration::from_secs(24 * 3600);
+    let written = std::fs::metadata(&old).unwrap().modified().unwrap();
+    std::fs::File::options()
+        .write(true)
+        .open(&old)
+        .unwrap()
+        .set_modified(written - day)
+        .unwrap();
+    let services = open(directory.path()).await.unwrap();
+    assert!(!old.exists());
+    assert!(young.exists());
+    services.close().await.unwrap();
+}

@@ -166,7 +166,11 @@ async fn only_old_temporary_files_are_swept() {
         0
     );
     assert_eq!(
-        local.storage.sweep_temporary_files(Duration::ZERO).await.unwrap(),
+        open(local.directory.path())
+            .await
+            .sweep_temporary_files(Duration::ZERO)
+            .await
+            .unwrap(),
         2
     );
     assert!(folder.join("keep").exists());

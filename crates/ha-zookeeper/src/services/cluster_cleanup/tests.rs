@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use ha_core::ErrorKind;
 use ha_core::environment::Environment;
 use ha_core::health::HealthMonitor;
 use ha_core::ids::{ClusterId, LeaderSessionId};
