@@ -60,7 +60,10 @@ async fn post(
     let looked_at = looked_at(configuration)?;
     let out_of_time = |trouble: Option<Error>| {
         let reason = match trouble {
-            Some(error) => format!("the last try ended with: {error}"),
+            Some(error) => match error.subject() {
+                Some(subject) => format!("the last try ended with: {subject}: {}", error.message()),
+                None => format!("the last try ended with: {}", error.message()),
+            },
             None => "no leader of the REST endpoint is known".to_owned(),
         };
         Error::new(

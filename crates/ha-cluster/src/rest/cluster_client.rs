@@ -100,9 +100,14 @@ impl ClusterClient {
                     let reason = error.to_string();
                     // A change of the leader passes through this; everything else may last, and is told once.
                     if error.kind() == ErrorKind::NotLeader || reason == told {
-                        tracing::debug!(%error, "the leader does not do it, asking again");
+                        tracing::debug!(%error, "no leader took the request, asking again");
                     } else {
-                        tracing::warn!(%error, "the leader does not do it, asking again: {error}");
+                        let at = error.subject().unwrap_or_default();
+                        tracing::warn!(
+                            at,
+                            "no leader took the request, asking again: {}",
+                            error.message()
+                        );
                     }
                     told = reason;
                     self.trouble.send_replace(Some(error));

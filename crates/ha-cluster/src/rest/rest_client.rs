@@ -67,6 +67,7 @@ async fn send(address: &str, request: RequestBuilder) -> Result<Response> {
     request.send().await.map_err(|error| {
         Error::new(ErrorKind::Unavailable, "the REST endpoint does not answer")
             .at(address.to_owned())
+            .advise("check that a process of the cluster runs there")
             .caused_by(error)
     })
 }
