@@ -5,13 +5,37 @@ use clap::{Args, Parser, Subcommand};
 use ha_cli::SharedOptions;
 use ha_services::configuration::ConfigValue as _;
 
+const EXIT_CODES: &str = "\
+Exit codes: 0 success; 1 a failed or cancelled job, or a conflict; 2 wrong usage, configuration or job file;
+3 ZooKeeper or the leader could not be reached in time; 130 ended by a second signal.";
+
+/// What `--help` says after the options: what stands in a job file, and how the process is talked to.
+const RUN_HELP: &str = "\
+Job file: {\"name\": \"wordcount\", \"source\": \"text.txt\", \"sink\": \"counts.txt\",
+           \"checkpoint_interval\": \"200 ms\"}
+  It counts the words of the source and writes the counts to the sink, which it replaces. Relative paths
+  are below the directory in which the command is called. \"lines_per_second\" (optional) slows it down;
+  \"job_id\" (optional, 32 hexadecimal digits) names the job.
+Job id: the file's job_id; else made from the cluster id and the file's content, so that the same file is
+  the same job. A job that has a result is not run again: give another job_id to run it once more.
+REST: GET /v1/overview, /healthz, /v1/jobs, /v1/jobs/ID; POST /v1/jobs; DELETE /v1/jobs/ID cancels.
+
+Exit codes: 0 success; 1 a failed or cancelled job, or a conflict; 2 wrong usage, configuration or job file;
+3 ZooKeeper or the leader could not be reached in time; 130 ended by a second signal.";
+
+const SUBMIT_HELP: &str = "\
+Job file: see `ha-cluster run --help`.
+Job id: the file's job_id; else a random one, so that submitting a file twice runs it twice.
+
+Exit codes: 0 success; 1 a failed or cancelled job, or a conflict; 2 wrong usage, configuration or job file;
+3 ZooKeeper or the leader could not be reached in time; 130 ended by a second signal.";
+
 /// A cluster process of ha-services: it contends for leadership, and while it leads it runs checkpointed jobs.
 #[derive(Debug, Parser)]
 #[command(
     name = "ha-cluster",
     version,
-    after_help = "Exit codes: 0 success; 1 a failed or cancelled job, or a conflict; 2 wrong usage, configuration \
-                  or job file; 3 ZooKeeper or the leader could not be reached in time; 130 ended by a second signal."
+    after_help = EXIT_CODES
 )]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -29,6 +53,7 @@ pub(super) enum Command {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = EXIT_CODES, after_long_help = RUN_HELP)]
 pub(super) struct RunArguments {
     /// The name of the process, for people [default: host name and process id]
     #[arg(long, value_name = "NAME", value_parser = process_name)]
@@ -39,7 +64,7 @@ pub(super) struct RunArguments {
     pub(super) jobs: Vec<PathBuf>,
 
     /// End when the jobs given by --job have ended, whichever process ran them
-    #[arg(long)]
+    #[arg(long, requires = "jobs")]
     pub(super) exit_when_idle: bool,
 
     /// Where the REST endpoint listens [default: rest.bind-address and rest.port]
@@ -59,6 +84,7 @@ pub(super) struct RunArguments {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = EXIT_CODES, after_long_help = SUBMIT_HELP)]
 pub(super) struct SubmitArguments {
     /// The job
     #[arg(value_name = "JOB.json")]
@@ -68,7 +94,7 @@ pub(super) struct SubmitArguments {
     #[arg(long)]
     pub(super) wait: bool,
 
-    /// How long to look for a leader that takes the job
+    /// How long to look for a leader that takes the job; a number without a unit is milliseconds
     #[arg(long, value_name = "DURATION", default_value = "30 s", value_parser = duration)]
     pub(super) timeout: Duration,
 
@@ -106,6 +132,8 @@ mod tests {
             "--name",
             "x",
             "--exit-when-idle",
+            "--job",
+            "a.json",
         ])
         .unwrap();
         let Command::Run(run) = arguments.command else {
@@ -119,12 +147,28 @@ mod tests {
     }
 
     #[test]
+    fn the_long_help_tells_of_job_files_rest_and_exit_codes() {
+        for (word, parts) in [
+            (
+                "run",
+                ["checkpoint_interval", "DELETE /v1/jobs/ID", "Exit codes: 0"],
+            ),
+            ("submit", ["run --help", "random", "Exit codes: 0"]),
+        ] {
+            let error = Arguments::try_parse_from(["ha-cluster", word, "--help"]).unwrap_err();
+            let help = error.to_string();
+            assert!(parts.iter().all(|part| help.contains(part)), "{help}");
+        }
+    }
+
+    #[test]
     fn wrong_values_are_refused() {
         for arguments in [
             &["submit"][..],
             &["submit", "a.json", "--timeout", "soon"],
             &["run", "--name", ""],
             &["run", "--unknown"],
+            &["run", "--exit-when-idle"],
             &[],
         ] {
             let all = std::iter::once(&"ha-cluster").chain(arguments);
