@@ -20,6 +20,9 @@ pub struct Leaders {
     pub leaders: Vec<Leader>,
     /// The processes in the order in which they come to lead.
     pub contenders: Vec<Contender>,
+    /// The mode records no leader, so empty lists say nothing.
+    #[serde(skip)]
+    is_unrecorded: bool,
 }
 
 /// The leader of a component.
@@ -92,7 +95,10 @@ impl Leaders {
         let mut broken = Vec::new();
         let body = match cluster.backend().nodes().await? {
             Some((nodes, paths)) => read_nodes(&nodes, paths, &mut broken).await?,
-            None => Self::default(),
+            None => Self {
+                is_unrecorded: true,
+                ..Self::default()
+            },
         };
         Ok(Report {
             cluster: cluster.header(),
@@ -146,7 +152,11 @@ async fn read_nodes(nodes: &Nodes, paths: &ClusterPaths, broken: &mut Vec<Broken
             )),
         }
     }
-    Ok(Leaders { leaders, contenders })
+    Ok(Leaders {
+        leaders,
+        contenders,
+        is_unrecorded: false,
+    })
 }
 
 /// The latches below `path`, the lowest sequence number first: that one leads.
@@ -241,6 +251,11 @@ impl Process {
 
 impl Body for Leaders {
     fn table(&self) -> String {
+        if self.is_unrecorded {
+            return "The mode filesystem records no leader: the process that holds the lock on the folder leads.\n\
+                    Whether one runs cannot be seen here.\n"
+                .to_owned();
+        }
         if self.leaders.is_empty() && self.contenders.is_empty() {
             return "No leader is recorded, and nobody stands in the election.\n".to_owned();
         }
@@ -278,13 +293,47 @@ impl Body for Leaders {
                 contender.zookeeper_session.clone(),
             ]
         });
-        format!(
-            "{}\n{}",
-            render::table(["COMPONENT", "ADDRESS", "PROCESS", "EPOCH", "SINCE"], leaders),
-            render::table(
-                ["PROCESS", "ROLE", "ELECTION", "SINCE", "ZOOKEEPER SESSION"],
-                contenders
-            )
-        )
+        let mut text = match self.leaders.is_empty() {
+            true => "No leader is recorded.\n".to_owned(),
+            false => render::table(
+                ["COMPONENT", "ADDRESS", "PROCESS", "EPOCH", "LEADS SINCE"],
+                leaders,
+            ),
+        };
+        text.push('\n');
+        text.push_str(&match self.contenders.is_empty() {
+            true => "Nobody stands in the election.\n".to_owned(),
+            false => render::table(
+                ["PROCESS", "ROLE", "ELECTION", "JOINED", "ZOOKEEPER SESSION"],
+                contenders,
+            ),
+        });
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_answer_says_what_it_means() {
+        let unrecorded = Leaders {
+            is_unrecorded: true,
+            ..Leaders::default()
+        };
+        assert!(unrecorded.table().contains("records no leader"));
+        let mut left = Leaders::default();
+        assert!(left.table().starts_with("No leader is recorded, and nobody"));
+        left.leaders.push(Leader {
+            component: "dispatcher".to_owned(),
+            address: None,
+            session_id: None,
+            epoch: None,
+            since: None,
+            process: None,
+            path: String::new(),
+        });
+        assert!(left.table().ends_with("\nNobody stands in the election.\n"));
     }
 }

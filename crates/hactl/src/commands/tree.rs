@@ -112,7 +112,7 @@ impl Body for Tree {
                 line.push_str(&format!("  [ephemeral, session {owner}]"));
             }
             render::push_wrapped(&mut text, &line, &indent);
-            let payload = render::shortened(&node.text, SHOWN);
+            let payload = render::shortened(readable(&node.text), SHOWN);
             if !payload.is_empty() {
                 render::push_wrapped(
                     &mut text,
@@ -130,6 +130,14 @@ impl Body for Tree {
         }
         text
     }
+}
+
+/// A payload's escaped text; of a binary one (a state file) the first line, where it has one.
+fn readable(text: &str) -> &str {
+    if !text.contains("\\u{") && !text.contains("\\x") {
+        return text;
+    }
+    text.split_once("\\n").map_or(text, |(first, _)| first)
 }
 
 fn depth(path: &str) -> usize {
@@ -151,6 +159,20 @@ mod tests {
             mzxid: Some(1),
             ephemeral_owner: None,
         }
+    }
+
+    #[test]
+    fn of_a_binary_payload_the_first_line_is_shown() {
+        let text = format!("{}\\n\\u{{0}}\\xff", r#"{"format":1}"#);
+        let table = Tree {
+            nodes: vec![node("/x", &text), node("/x/y", "a\\nb")],
+        }
+        .table();
+        assert!(
+            table.contains("= {\"format\":1}\n") && table.contains("bytes in all"),
+            "{table}"
+        );
+        assert!(!table.contains("\\u{") && table.contains("= a\\nb"), "{table}");
     }
 
     #[test]
