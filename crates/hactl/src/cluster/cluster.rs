@@ -129,6 +129,15 @@ impl Cluster {
         }
     }
 
+    /// The ends of jobs that are decided and not in a file yet.
+    pub(crate) async fn decided_results(&self, broken: &mut Vec<BrokenEntry>) -> Result<Vec<JobResultEntry>> {
+        match self.backend.nodes().await? {
+            Some((nodes, paths)) => stored_in_zookeeper::decided_results(&nodes, paths, broken).await,
+            // There the file itself decides.
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// The checkpoints of one job, in the order of their ids; `None` when it has no place for them.
     pub(crate) async fn stored_checkpoints(
         &self,

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod files;
+mod listing;
 mod nodes;
 mod stored;
 mod stored_in_files;

@@ -5,11 +5,11 @@ use ha_core::Result;
 use ha_core::health::BrokenEntry;
 use ha_core::ids::{CheckpointId, JobId};
 use ha_core::jobs::{JobResultEntry, JobSchedulingStatus};
-use ha_storage::{HaStorage, State, StateFile};
+use ha_storage::{HaStorage, StateFile};
 use uuid::Uuid;
 
-/// How many state files are read at a time.
-const CONCURRENCY: usize = 8;
+/// How many state files are read, and so held in memory, at a time.
+const CONCURRENCY: usize = 4;
 
 /// A job graph that is there.
 #[derive(Clone, Debug)]
@@ -67,10 +67,11 @@ pub(crate) struct JobPlace {
     pub(crate) next_checkpoint: Option<CheckpointId>,
 }
 
-/// Reads the state files that pointers name, each whole, and verifies them. In the order of `files`.
-pub(crate) async fn read_states(storage: &HaStorage, files: Vec<StateFile>) -> Vec<Result<State>> {
+/// Reads the state files that pointers name, each whole, and verifies them. In the order of `files`. What they hold
+/// is dropped at once: a file may be large.
+pub(crate) async fn verify_states(storage: &HaStorage, files: Vec<StateFile>) -> Vec<Result<()>> {
     stream::iter(files)
-        .map(|file| async move { storage.get_state(&file).await })
+        .map(|file| async move { storage.get_state(&file).await.map(drop) })
         .buffered(CONCURRENCY)
         .collect()
         .await

@@ -7,49 +7,51 @@ use ha_core::ids::{CheckpointId, JobId};
 use ha_core::jobs::JobSchedulingStatus;
 use ha_storage::{HaStorage, ListedState, State, StateKind};
 
+use super::listing::list;
 use super::millis;
 use super::stored::{JobPlace, StoredCheckpoint, StoredGraph, StoredJobs};
 
-/// How many state files are read at a time.
-const CONCURRENCY: usize = 8;
+/// How many state files are read, and so held in memory, at a time.
+const CONCURRENCY: usize = 4;
 /// The attribute of a job graph's file that holds the job's name.
 const NAME: &str = "name";
 
 /// What the files say about jobs, where there are no pointers.
 pub(super) async fn jobs(storage: &HaStorage, broken: &mut Vec<BrokenEntry>) -> Result<StoredJobs> {
     let mut stored = StoredJobs::default();
-    for (listed, state) in read(storage, StateKind::JobGraph, None, broken).await? {
+    let name = |state: State| state.attributes.get(NAME).cloned();
+    for (listed, name) in read(storage, StateKind::JobGraph, None, name, broken).await? {
         stored.graphs.insert(
             listed.owner,
             StoredGraph {
-                name: state
-                    .as_ref()
-                    .and_then(|state| state.attributes.get(NAME).cloned()),
                 path: storage.display(&listed.path),
-                file: listed.path.clone(),
+                file: listed.path,
                 size: listed.size,
-                readable: state.is_some(),
+                readable: name.is_some(),
+                name: name.flatten(),
                 terminal: None,
             },
         );
     }
-    for listed in storage.list_states(StateKind::Checkpoint, None).await? {
+    let checkpoints = list(storage, StateKind::Checkpoint, None, broken).await?;
+    for listed in checkpoints.states.into_iter().chain(checkpoints.unusable) {
         stored
             .checkpoints
             .entry(listed.owner)
             .or_default()
             .extend(checkpoint_id(&listed));
     }
+    for ids in stored.checkpoints.values_mut() {
+        ids.sort_unstable();
+    }
     stored.next_checkpoint = numbers(storage, None, broken).await?;
-    for (listed, state) in read(storage, StateKind::RunningJob, None, broken).await? {
-        let text = state
-            .as_ref()
-            .and_then(|state| std::str::from_utf8(&state.payload).ok());
-        match text.and_then(JobSchedulingStatus::from_name) {
-            Some(status) => drop(stored.registry.insert(listed.owner, status)),
+    let status = |state: State| JobSchedulingStatus::from_name(std::str::from_utf8(&state.payload).ok()?);
+    for (listed, status) in read(storage, StateKind::RunningJob, None, status, broken).await? {
+        match status {
+            Some(Some(status)) => drop(stored.registry.insert(listed.owner, status)),
             // What could not be read at all is reported already.
-            None if state.is_none() => {}
-            None => broken.push(BrokenEntry {
+            None => {}
+            Some(None) => broken.push(BrokenEntry {
                 name: listed.owner.to_string(),
                 path: storage.display(&listed.path),
                 reason: "PENDING, RUNNING or DONE is expected".to_owned(),
@@ -66,8 +68,8 @@ pub(super) async fn checkpoints(
     job_id: JobId,
     broken: &mut Vec<BrokenEntry>,
 ) -> Result<Option<Vec<StoredCheckpoint>>> {
-    let found = read(storage, StateKind::Checkpoint, Some(job_id), broken).await?;
-    let checkpoints: Vec<_> = found
+    let found = read(storage, StateKind::Checkpoint, Some(job_id), drop, broken).await?;
+    let mut checkpoints: Vec<_> = found
         .into_iter()
         .filter_map(|(listed, state)| {
             Some(StoredCheckpoint {
@@ -82,6 +84,7 @@ pub(super) async fn checkpoints(
             })
         })
         .collect();
+    checkpoints.sort_by_key(|checkpoint| checkpoint.id);
     Ok((!checkpoints.is_empty()).then_some(checkpoints))
 }
 
@@ -103,19 +106,17 @@ async fn numbers(
     owner: Option<JobId>,
     broken: &mut Vec<BrokenEntry>,
 ) -> Result<BTreeMap<JobId, CheckpointId>> {
+    let number = |state: State| {
+        let text = std::str::from_utf8(&state.payload).ok()?;
+        CheckpointId::new(text.trim().parse().ok()?).ok()
+    };
     let mut numbers = BTreeMap::new();
-    for (listed, state) in read(storage, StateKind::CheckpointIdCounter, owner, broken).await? {
-        let Some(state) = state else {
-            continue;
-        };
-        let text = std::str::from_utf8(&state.payload).unwrap_or_default().trim();
-        match text
-            .parse()
-            .ok()
-            .and_then(|number| CheckpointId::new(number).ok())
-        {
-            Some(next) => drop(numbers.insert(listed.owner, next)),
-            None => broken.push(BrokenEntry {
+    for (listed, number) in read(storage, StateKind::CheckpointIdCounter, owner, number, broken).await? {
+        match number {
+            Some(Some(next)) => drop(numbers.insert(listed.owner, next)),
+            // What could not be read at all is reported already.
+            None => {}
+            Some(None) => broken.push(BrokenEntry {
                 name: listed.owner.to_string(),
                 path: storage.display(&listed.path),
                 reason: "a checkpoint id in decimal is expected".to_owned(),
@@ -126,27 +127,29 @@ async fn numbers(
     Ok(numbers)
 }
 
-/// The files of a kind, each read and verified; `None` beside one that is broken. One that went away since it was
-/// listed is left out.
-async fn read(
+/// The files of a kind, each read and verified, with what `keep` takes of it; `None` beside one that is broken. One
+/// that went away since it was listed is left out. A file may be large: no more than a few are held at a time.
+async fn read<T>(
     storage: &HaStorage,
     kind: StateKind,
     owner: Option<JobId>,
+    keep: impl Fn(State) -> T,
     broken: &mut Vec<BrokenEntry>,
-) -> Result<Vec<(ListedState, Option<State>)>> {
-    let listed = storage.list_states(kind, owner).await?;
-    let read: Vec<_> = stream::iter(listed)
+) -> Result<Vec<(ListedState, Option<T>)>> {
+    let listing = list(storage, kind, owner, broken).await?;
+    let keep = &keep;
+    let read: Vec<_> = stream::iter(listing.states)
         .map(|listed| async move {
-            let state = storage.read_listed(&listed).await;
-            (listed, state)
+            let kept = storage.read_listed(&listed).await.map(|state| state.map(keep));
+            (listed, kept)
         })
         .buffered(CONCURRENCY)
         .collect()
         .await;
     let mut found = Vec::with_capacity(read.len());
-    for (listed, state) in read {
-        match state {
-            Ok(Some(state)) => found.push((listed, Some(state))),
+    for (listed, kept) in read {
+        match kept {
+            Ok(Some(kept)) => found.push((listed, Some(kept))),
             Ok(None) => {}
             Err(error) => {
                 let path = storage.display(&listed.path);
@@ -155,6 +158,7 @@ async fn read(
             }
         }
     }
+    found.extend(listing.unusable.into_iter().map(|listed| (listed, None)));
     Ok(found)
 }
 

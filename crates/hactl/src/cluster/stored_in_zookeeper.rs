@@ -4,11 +4,12 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use ha_core::Result;
 use ha_core::health::BrokenEntry;
 use ha_core::ids::{CheckpointId, JobId};
+use ha_core::jobs::JobResultEntry;
 use ha_storage::{HaStorage, StateFile, StateKind};
 use ha_zookeeper::codec::{Pointer, decode_counter, decode_status};
 use ha_zookeeper::paths::ClusterPaths;
 
-use super::stored::{JobPlace, StoredCheckpoint, StoredGraph, StoredJobs, foreign, read_states};
+use super::stored::{JobPlace, StoredCheckpoint, StoredGraph, StoredJobs, foreign, verify_states};
 use super::{Cluster, Node, Nodes};
 
 const JOB_ID: &str = "a job id of 32 lower-case hexadecimal digits";
@@ -27,17 +28,7 @@ pub(super) async fn jobs(
 ) -> Result<StoredJobs> {
     let mut stored = StoredJobs::default();
     let storage = storage(cluster, broken).await;
-    let mut pointers = Vec::new();
-    for node in nodes.children(&paths.job_graphs(), broken).await? {
-        let Some(job_id) = JobId::from_name(node.name()) else {
-            broken.push(foreign(node.name(), &node.path, JOB_ID));
-            continue;
-        };
-        match Pointer::decode(&node.path, StateKind::JobGraph, &node.data) {
-            Ok(pointer) => pointers.push((job_id, node, pointer)),
-            Err(error) => broken.push(BrokenEntry::from_error(node.name(), node.path.clone(), &error)),
-        }
-    }
+    let pointers = job_graph_pointers(nodes, paths, broken).await?;
     let files = pointers
         .iter()
         .map(|(_, _, pointer)| pointer.file.clone())
@@ -78,6 +69,37 @@ pub(super) async fn jobs(
         }
     }
     Ok(stored)
+}
+
+/// The ends of jobs that are decided in the pointers of their job graphs. Reads no file.
+pub(super) async fn decided_results(
+    nodes: &Nodes,
+    paths: &ClusterPaths,
+    broken: &mut Vec<BrokenEntry>,
+) -> Result<Vec<JobResultEntry>> {
+    let pointers = job_graph_pointers(nodes, paths, broken).await?;
+    let decided = pointers.into_iter();
+    Ok(decided.filter_map(|(_, _, pointer)| pointer.terminal).collect())
+}
+
+/// The pointers of job graphs that can be read.
+async fn job_graph_pointers(
+    nodes: &Nodes,
+    paths: &ClusterPaths,
+    broken: &mut Vec<BrokenEntry>,
+) -> Result<Vec<(JobId, Node, Pointer)>> {
+    let mut pointers = Vec::new();
+    for node in nodes.children(&paths.job_graphs(), broken).await? {
+        let Some(job_id) = JobId::from_name(node.name()) else {
+            broken.push(foreign(node.name(), &node.path, JOB_ID));
+            continue;
+        };
+        match Pointer::decode(&node.path, StateKind::JobGraph, &node.data) {
+            Ok(pointer) => pointers.push((job_id, node, pointer)),
+            Err(error) => broken.push(BrokenEntry::from_error(node.name(), node.path.clone(), &error)),
+        }
+    }
+    Ok(pointers)
 }
 
 async fn read_checkpoint_ids(
@@ -231,7 +253,7 @@ async fn verify(
         return Ok(vec![Some(false); files.len()]);
     };
     let mut readable = Vec::with_capacity(files.len());
-    for (state, pointer) in read_states(storage, files).await.into_iter().zip(pointers) {
+    for (state, pointer) in verify_states(storage, files).await.into_iter().zip(pointers) {
         let Err(error) = state else {
             readable.push(Some(true));
             continue;

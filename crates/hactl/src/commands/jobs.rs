@@ -66,7 +66,9 @@ impl Jobs {
         let leaders = Leaders::read(cluster).await?;
         let mut broken = leaders.broken;
         let stored = cluster.stored_jobs(&mut broken).await?;
-        let results = Results::collect(cluster, &stored, &mut broken).await?;
+        let graphs = stored.graphs.values();
+        let decided = graphs.filter_map(|graph| graph.terminal.clone()).collect();
+        let results = Results::collect(cluster, decided, &mut broken).await?;
         let leaders = leaders.body.leaders.into_iter();
         let addresses: BTreeMap<_, _> = leaders
             .filter_map(|leader| Some((leader.component, leader.address?)))

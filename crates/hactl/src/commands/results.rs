@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::jobs::end_status;
 use super::report::{Body, Report};
-use crate::cluster::{Cluster, StoredJobs};
+use crate::cluster::Cluster;
 use crate::render;
 
 /// The recorded results of ended jobs.
@@ -72,8 +72,8 @@ impl Results {
         let mut broken = Vec::new();
         // Job graphs matter here by the ends that are decided in them only.
         let mut elsewhere = Vec::new();
-        let stored = cluster.stored_jobs(&mut elsewhere).await?;
-        let results = Self::collect(cluster, &stored, &mut broken).await?;
+        let decided = cluster.decided_results(&mut elsewhere).await?;
+        let results = Self::collect(cluster, decided, &mut broken).await?;
         Ok(Report {
             cluster: cluster.header(),
             body: Self {
@@ -86,13 +86,13 @@ impl Results {
     /// The results in files and those that stand in job graph pointers only, by job id.
     pub(super) async fn collect(
         cluster: &Cluster,
-        stored: &StoredJobs,
+        decided: Vec<JobResultEntry>,
         broken: &mut Vec<BrokenEntry>,
     ) -> Result<BTreeMap<JobId, RecordedResult>> {
         let (dirty, clean) = cluster.recorded_results(broken).await?;
-        let decided = stored.graphs.values().filter_map(|graph| graph.terminal.clone());
         // Later ones replace earlier ones: a file says more than a pointer, clean more than dirty.
         Ok(decided
+            .into_iter()
             .map(|entry| RecordedResult::new(entry, CleanUp::Pending, RecordedIn::Pointer))
             .chain(
                 dirty
