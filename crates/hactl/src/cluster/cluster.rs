@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ha_core::configuration::{
@@ -16,7 +16,8 @@ use ha_zookeeper::session::SessionOptions;
 use serde::Serialize;
 
 use super::{
-    FoundFile, JobPlace, Nodes, StoredCheckpoint, StoredJobs, stored_in_files, stored_in_zookeeper, walk,
+    FoundFile, JobPlace, Nodes, StoredCheckpoint, StoredJobs, stored_in_files, stored_in_zookeeper,
+    walk,
 };
 
 /// The name of the factory of the mode `filesystem`.
@@ -80,6 +81,9 @@ impl Cluster {
         } else {
             let storage_dir = configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
             let storage = HaStorage::open_existing(&storage_dir, &cluster_id, environment).await?;
+            if let Some(folder) = storage.local_folder() {
+                expect_cluster(&folder, &cluster_id)?;
+            }
             (Backend::Files, format!("{}/{cluster_id}", storage.uri()))
         };
         Ok(Self {
@@ -202,15 +206,32 @@ impl Cluster {
                 .advise("the mode filesystem needs a local storageDir")
         })?;
         let mut files = walk(&folder, limit, broken);
-        let results = match self
+        match self
             .configuration
             .get_optional(&JobResultStoreOptions::STORAGE_PATH)?
         {
-            Some(path) => PathBuf::from(path),
-            None => folder.with_file_name(RESULTS).join(self.cluster_id.as_str()),
-        };
-        files.extend(walk(&results, limit, broken));
+            Some(path) => match self.local_folder_at(&path).await {
+                Ok(results) => files.extend(walk(&results, limit, broken)),
+                Err(error) => {
+                    let subject = error.subject().unwrap_or(&path).to_owned();
+                    broken.push(BrokenEntry::from_error("results", subject, &error));
+                }
+            },
+            None => files.extend(walk(&results_folder(&folder, &self.cluster_id), limit, broken)),
+        }
         Ok(files)
+    }
+
+    /// The directory that a path or URI of the configuration names, by the storage's own reading of it.
+    async fn local_folder_at(&self, uri: &str) -> Result<PathBuf> {
+        let storage = HaStorage::open_existing(uri, &self.cluster_id, &self.environment).await?;
+        let folder = storage.local_folder();
+        let directory = folder.as_deref().and_then(Path::parent).map(Path::to_owned);
+        directory.ok_or_else(|| {
+            Error::invalid("the files cannot be listed: it is not a local directory")
+                .at(uri)
+                .advise("use a local directory in the mode filesystem")
+        })
     }
 
     /// Ends the session, if there is one, and waits for it.
@@ -251,6 +272,47 @@ impl Backend {
             ))
         })
     }
+}
+
+/// That there is something of the cluster: its folder, or results that outlived it.
+fn expect_cluster(folder: &Path, cluster_id: &ClusterId) -> Result<()> {
+    if folder.is_dir() || results_folder(folder, cluster_id).is_dir() {
+        return Ok(());
+    }
+    let storage_dir = folder.parent().unwrap_or(folder);
+    let mut others: Vec<_> = [storage_dir.to_owned(), storage_dir.join(RESULTS)]
+        .iter()
+        .filter_map(|parent| std::fs::read_dir(parent).ok())
+        .flatten()
+        .filter_map(std::result::Result::ok)
+        .filter(|entry| entry.path().is_dir())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name != RESULTS && ClusterId::new(name).is_ok())
+        .collect();
+    others.sort();
+    others.dedup();
+    let error = Error::new(
+        ErrorKind::NotFound,
+        "there is no such cluster in the storage directory",
+    )
+    .at(folder.display().to_string())
+    .not_applied();
+    let storage_dir = storage_dir.display();
+    Err(if others.is_empty() {
+        error.advise(format!(
+            "check high-availability.storageDir and cluster-id: no cluster is in {storage_dir}"
+        ))
+    } else {
+        error.advise(format!(
+            "check high-availability.cluster-id: in {storage_dir} are {}",
+            others.join(", ")
+        ))
+    })
+}
+
+/// The default folder of a cluster's results.
+fn results_folder(cluster_folder: &Path, cluster_id: &ClusterId) -> PathBuf {
+    cluster_folder.with_file_name(RESULTS).join(cluster_id.as_str())
 }
 
 async fn connect(
