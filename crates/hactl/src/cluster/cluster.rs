@@ -16,7 +16,7 @@ use ha_zookeeper::session::SessionOptions;
 use serde::Serialize;
 
 use super::{
-    FoundFile, JobPlace, Nodes, StoredCheckpoint, StoredJobs, stored_in_files, stored_in_zookeeper,
+    FoundFile, JobPlace, Nodes, StoredCheckpoint, StoredJobs, identity, stored_in_files, stored_in_zookeeper,
     walk,
 };
 
@@ -131,6 +131,16 @@ impl Cluster {
             Some((nodes, paths)) => stored_in_zookeeper::jobs(self, &nodes, paths, broken).await,
             None => stored_in_files::jobs(&*self.storage().await?, broken).await,
         }
+    }
+
+    /// Reports a storage that is not the one of the tree. One that cannot be reached is told by who reads from it.
+    pub(crate) async fn compare_identities(&self, broken: &mut Vec<BrokenEntry>) -> Result<()> {
+        if let Some((nodes, paths)) = self.backend.nodes().await?
+            && let Ok(storage) = self.storage().await
+        {
+            identity::compare(&nodes, paths, &storage, broken).await?;
+        }
+        Ok(())
     }
 
     /// The ends of jobs that are decided and not in a file yet.

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod files;
+mod identity;
 mod listing;
 mod nodes;
 mod stored;

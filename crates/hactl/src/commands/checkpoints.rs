@@ -71,6 +71,7 @@ impl Checkpoints {
             entry.candidates.clone_from(&candidates);
         }
         broken.append(&mut broken_counters);
+        cluster.compare_identities(&mut broken).await?;
         Ok(Report {
             cluster: cluster.header(),
             body: Self {

@@ -89,6 +89,7 @@ impl Results {
         decided: Vec<JobResultEntry>,
         broken: &mut Vec<BrokenEntry>,
     ) -> Result<BTreeMap<JobId, RecordedResult>> {
+        cluster.compare_identities(broken).await?;
         let (dirty, clean) = cluster.recorded_results(broken).await?;
         // Later ones replace earlier ones: a file says more than a pointer, clean more than dirty.
         Ok(decided
