@@ -223,6 +223,21 @@ async fn ids_never_repeat_however_many_replies_are_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_id_that_was_read_is_not_given_again_when_the_counter_is_deleted() {
+    let rig = Rig::new().await;
+    let leader = rig.leader().await;
+    for _ in 0..3 {
+        leader.counter(job(1)).await.get_and_increment().await.unwrap();
+    }
+    // It gave nothing itself yet.
+    let counter = leader.counter(job(1)).await;
+    let path = rig.paths.checkpoint_id_counter(job(1));
+    rig.admin.delete(&path).await.unwrap();
+    assert_eq!(counter.get_and_increment().await.unwrap().get(), 4);
+    leader.session.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn each_write_of_a_leader_is_one_request() {
     let rig = Rig::new().await;
     let leader = rig.leader().await;

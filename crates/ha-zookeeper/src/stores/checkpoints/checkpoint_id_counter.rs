@@ -19,7 +19,7 @@ const ATTEMPTS: usize = 10;
 
 /// The counter of one job's checkpoint ids: the id to be given next, in decimal.
 ///
-/// It never goes back behind what this instance gave or gave up, whatever stands in the znode.
+/// It never goes back behind what this instance gave, gave up or read, whatever stands in the znode.
 pub struct ZooKeeperCheckpointIdCounter {
     context: StoreContext,
     job_id: JobId,
@@ -32,7 +32,7 @@ pub struct ZooKeeperCheckpointIdCounter {
 struct State {
     started: bool,
     closed: bool,
-    /// The smallest id that may be given: above all that were given or given up.
+    /// The smallest id that may be given: above all that are known to have been given or given up.
     floor: Option<CheckpointId>,
     /// What is known to stand in the znode.
     stored: Stored,
@@ -104,6 +104,10 @@ impl ZooKeeperCheckpointIdCounter {
                 version: stat.version,
             },
         };
+        if let Stored::Value { next, .. } = state.stored {
+            // What is below was given, by whoever: also when the znode is gone the next time.
+            state.raise(next);
+        }
         self.context.health.clear_broken(&self.path);
         Ok(())
     }
