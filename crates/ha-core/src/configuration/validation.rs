@@ -39,6 +39,7 @@ impl HighAvailabilityOptions {
         }
         Self::orphan_age(configuration)?;
         let mut warnings = check_mode(configuration)?;
+        warnings.extend(default_cluster_id(configuration)?);
         warnings.extend(deprecated_keys(configuration));
         warnings.extend(keys_without_meaning(configuration));
         Ok(warnings)
@@ -118,6 +119,21 @@ fn check_mode(configuration: &Configuration) -> Result<Vec<String>> {
         // What a registered factory requires, it checks itself.
         HighAvailabilityMode::Factory(_) => Ok(Vec::new()),
     }
+}
+
+/// Two clusters that both leave it out would be one.
+fn default_cluster_id(configuration: &Configuration) -> Result<Option<String>> {
+    let option = HighAvailabilityOptions::HA_CLUSTER_ID;
+    let is_set = configuration.get_optional(&option)?.is_some();
+    let default = configuration.get(&option)?;
+    let is_one_process = HighAvailabilityOptions::mode(configuration)? == HighAvailabilityMode::None;
+    Ok((!is_set && !is_one_process).then(|| {
+        format!(
+            "{} is not set: every cluster of this root and storage directory that leaves it out is the cluster `{}`",
+            option.key(),
+            default
+        )
+    }))
 }
 
 fn deprecated_keys(configuration: &Configuration) -> Vec<String> {

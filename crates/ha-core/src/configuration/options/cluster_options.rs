@@ -23,7 +23,7 @@ impl ClusterOptions {
     /// The host under which the REST endpoint is reached.
     pub const REST_ADDRESS: ConfigOption<String> = ConfigOption::new(
         "rest.address",
-        "the host under which clients reach the REST endpoint, and which `submit` uses without ZooKeeper",
+        "the host under which clients reach the REST endpoint, and which `submit` uses without ZooKeeper; standalone services take the host of jobmanager.rpc.address where it is not set",
     )
     .derived_default("rest.bind-address");
 

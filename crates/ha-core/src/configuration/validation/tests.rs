@@ -4,6 +4,7 @@ use crate::configuration::ClusterOptions;
 fn zookeeper() -> Configuration {
     Configuration::new()
         .with("high-availability", "zookeeper")
+        .with("high-availability.cluster-id", "c1")
         .with("high-availability.storageDir", "/var/ha")
         .with("high-availability.zookeeper.quorum", "a:2181,b:2181/x")
 }
@@ -46,7 +47,9 @@ fn zookeeper_mode_requires_storage_and_quorum() {
 
 #[test]
 fn filesystem_mode_requires_a_local_directory() {
-    let mode = Configuration::new().with("high-availability.type", "filesystem");
+    let mode = Configuration::new()
+        .with("high-availability.type", "filesystem")
+        .with("high-availability.cluster-id", "c1");
     let key = "high-availability.storageDir";
     assert_eq!(refused(&mode), key);
     for remote in ["s3://bucket/x", "memory:///"] {
@@ -63,7 +66,10 @@ fn kubernetes_is_not_built_and_other_names_are_left_to_their_factory() {
         refused(&Configuration::new().with("high-availability", "KUBERNETES")),
         "high-availability"
     );
-    assert!(warnings(&Configuration::new().with("high-availability", "org.example.Mine")).is_empty());
+    let mine = Configuration::new()
+        .with("high-availability", "org.example.Mine")
+        .with("high-availability.cluster-id", "c1");
+    assert!(warnings(&mine).is_empty());
 }
 
 #[test]
@@ -196,4 +202,15 @@ fn addresses_have_flinks_defaults() {
         "127.0.0.1"
     );
     assert_eq!(empty.get(&ClusterOptions::MAX_RETAINED_CHECKPOINTS).unwrap(), 1);
+}
+
+#[test]
+fn the_default_cluster_id_is_warned_of_where_clusters_can_meet() {
+    let filesystem = Configuration::new()
+        .with("high-availability", "filesystem")
+        .with("high-availability.storageDir", "/var/ha");
+    let warned = warnings(&filesystem);
+    assert_eq!(warned.len(), 1, "{warned:?}");
+    assert!(warned[0].contains("high-availability.cluster-id"), "{warned:?}");
+    assert!(warnings(&filesystem.with("high-availability.cluster-id", "default")).is_empty());
 }
