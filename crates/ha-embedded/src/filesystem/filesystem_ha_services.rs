@@ -51,7 +51,7 @@ impl FilesystemHaServices {
                 .advise("use a path or a file: URI")
         })?;
         storage.keep_until_dropped(ProcessLock::acquire(folder, &environment).await?);
-        // Refuses a folder of another history or a newer format before anything is written into it.
+        // Refuses an identity that is unreadable or of a newer format before any store writes.
         storage.identity().await?;
         let stores = LocalStores::in_directory(storage, configuration).await?;
         let services = EmbeddedHaServices::over(stores, configuration, environment)?;

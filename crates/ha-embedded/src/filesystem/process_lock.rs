@@ -113,7 +113,6 @@ fn explain(error: io::Error, folder: &Path) -> Error {
     Error::new(kind, format!("the cluster's folder cannot be locked: {error}"))
         .at(folder.display().to_string())
         .advise("check the access rights of high-availability.storageDir, and that it is a local file system")
-        .caused_by(error)
         .not_applied()
 }
 

@@ -124,14 +124,11 @@ impl Fault {
             Some(error) => error.to_string(),
             None => self.to_string(),
         };
-        let error = Error::new(kind, format!("cannot {verb}: {cause}"))
+        // The cause stands in the message, where conditions and broken entries show it too; as a source it would
+        // be printed twice.
+        Error::new(kind, format!("cannot {verb}: {cause}"))
             .at(place)
-            .advise(advice);
-        match self {
-            Self::Refused(refused) => refused,
-            Self::Store(source) => error.caused_by(source),
-            Self::Io(source) => error.caused_by(source),
-        }
+            .advise(advice)
     }
 }
 

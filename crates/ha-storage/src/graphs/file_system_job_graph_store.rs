@@ -234,13 +234,11 @@ fn lock_name(job_id: JobId) -> String {
 #[async_trait]
 impl JobGraphStore for FileSystemJobGraphStore {
     async fn start(&self, listener: Arc<dyn JobGraphListener>) -> Result<()> {
-        self.inner.lifecycle.start()?;
+        let starting = self.inner.lifecycle.start()?;
         // What is there at the start is recovered, not reported.
-        if let Err(error) = self.inner.known.lock().await.refresh(&self.inner.storage).await {
-            self.inner.lifecycle.start_failed();
-            return Err(error);
-        }
+        self.inner.known.lock().await.refresh(&self.inner.storage).await?;
         self.poll(listener);
+        starting.done();
         Ok(())
     }
 

@@ -19,21 +19,20 @@ impl Lifecycle {
         Self(Mutex::new(Stage::New))
     }
 
-    /// Begins; only once.
-    pub(super) fn start(&self) -> Result<()> {
+    /// Begins; only once. A start that failed or was dropped before [`Starting::done`] may be repeated.
+    pub(super) fn start(&self) -> Result<Starting<'_>> {
         let mut stage = lock(&self.0);
         match *stage {
             Stage::New => {
                 *stage = Stage::Started;
-                Ok(())
+                Ok(Starting(Some(self)))
             }
             Stage::Started => Err(Error::invalid("the job graph store was started already")),
             Stage::Stopped => Err(Error::closed("the job graph store")),
         }
     }
 
-    /// A start that failed may be repeated.
-    pub(super) fn start_failed(&self) {
+    fn start_failed(&self) {
         let mut stage = lock(&self.0);
         if *stage == Stage::Started {
             *stage = Stage::New;
@@ -49,6 +48,24 @@ impl Lifecycle {
             Stage::New => Err(Error::invalid("the job graph store was not started")),
             Stage::Started => Ok(()),
             Stage::Stopped => Err(Error::closed("the job graph store")),
+        }
+    }
+}
+
+/// A start under way.
+pub(super) struct Starting<'a>(Option<&'a Lifecycle>);
+
+impl Starting<'_> {
+    /// It has succeeded.
+    pub(super) fn done(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Starting<'_> {
+    fn drop(&mut self) {
+        if let Some(lifecycle) = self.0 {
+            lifecycle.start_failed();
         }
     }
 }

@@ -16,7 +16,7 @@ use super::result_file::{self, Progress, ResultName};
 use crate::folder::{DurableFolder, RelativePath, at_most, is_temporary};
 use crate::reports::Reports;
 use crate::shared::Shared;
-use crate::storage::{HaStorage, Location, StorageBase, corrupt};
+use crate::storage::{HaStorage, Location, PROBE_PREFIX, StorageBase, corrupt};
 
 /// The folder of all clusters' results in the storage directory.
 const RESULTS: &str = "job-results-store";
@@ -90,6 +90,9 @@ impl FileSystemJobResultStore {
         let base = StorageBase::open(Location::parse(&path)?, create).await?;
         let folder = base.folder(&[], storage.environment());
         let shared = base.shared_or(&folder, storage.shared());
+        if create {
+            prove_writable(&folder, &storage).await?;
+        }
         Ok(Self::build(
             storage,
             folder,
@@ -256,6 +259,16 @@ impl FileSystemJobResultStore {
         }
         Ok(recovered)
     }
+}
+
+/// Writes a file and deletes it: what cannot be written is found now, not at the end of the first job.
+async fn prove_writable(folder: &DurableFolder, storage: &HaStorage) -> Result<()> {
+    let name = format!("{PROBE_PREFIX}{}", storage.environment().ids.uuid());
+    let Some(probe) = RelativePath::root().child(&name) else {
+        return Ok(());
+    };
+    folder.create(&probe, Bytes::from_static(b"marker\n")).await?;
+    folder.delete(&probe).await.map(drop)
 }
 
 #[async_trait]

@@ -68,8 +68,7 @@ pub(crate) fn folder_of(kind: StateKind, owner: JobId) -> RelativePath {
     }
 }
 
-/// The job and the checkpoint's id that the name of a file in the folder of `kind` stands for; `None` for a
-/// foreign name. `folder_owner` is the job of the folder, where the folder is a job's own.
+/// Whether `name` is that of a file of `kind` and of the job `owner`, in the folder that is right for both.
 fn is_of_layout(kind: StateKind, owner: JobId, name: &str) -> bool {
     match kind {
         StateKind::JobGraph => job_of_graph_state(name) == Some(owner),

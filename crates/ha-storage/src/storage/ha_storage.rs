@@ -26,7 +26,7 @@ use crate::state::{ListedState, State, StateFile, StateKind};
 /// verify length, checksum, kind and owner. Every path that comes from outside must be one of the cluster's own
 /// layout; symbolic links below the storage directory are never followed, for reading and for deleting.
 ///
-/// Transient faults are tried four times within a second. Errors name the file, the system's reason and the
+/// Transient faults are tried four times within a second, but not those of a blob's upload. Errors name the file, the system's reason and the
 /// remedy. A dropped write may still be applied. Nothing here is fenced: files have names of their own, and what
 /// publishes them is (design §8).
 pub struct HaStorage {

@@ -15,7 +15,7 @@ use crate::state::{ListedState, StateKind};
 /// Longest identity.json, in bytes.
 const MAX_IDENTITY: u64 = 64 * 1024;
 /// Begins the names of files that are written only to be looked at.
-const PROBE_PREFIX: &str = ".upload-probe-";
+pub(crate) const PROBE_PREFIX: &str = ".upload-probe-";
 
 impl HaStorage {
     /// The identity of the cluster; makes it when there is none. Of several processes that do so at once, one

@@ -7,6 +7,8 @@ mod housekeeping;
 mod location;
 mod storage_base;
 
+pub(crate) use housekeeping::PROBE_PREFIX;
+
 pub use cluster_files::{ClusterFiles, JobLeftovers};
 pub use cluster_identity::ClusterIdentity;
 pub use ha_storage::HaStorage;

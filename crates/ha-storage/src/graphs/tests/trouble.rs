@@ -76,3 +76,26 @@ async fn an_own_replacement_whose_outcome_was_lost_does_not_lock_its_owner_out()
     store.remove_job_graph(job(1)).await.unwrap();
     store.stop().await.unwrap();
 }
+
+#[tokio::test]
+async fn a_start_that_was_dropped_may_be_repeated() {
+    let local = LocalStorage::new().await;
+    let storage = open(local.directory.path()).await;
+    let health = HealthMonitor::default();
+    let results = FileSystemJobResultStore::in_storage(Arc::clone(&storage), false, health.clone());
+    let store = FileSystemJobGraphStore::new(storage, results, POLL, health);
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let mut dropped = store.start(Arc::new(Listener(tell.clone())));
+    assert!(futures::poll!(&mut dropped).is_pending());
+    drop(dropped);
+    store.start(Arc::new(Listener(tell))).await.unwrap();
+    another(&local)
+        .await
+        .store
+        .put_job_graph(&graph(1, "a"))
+        .await
+        .unwrap();
+    let change = tokio::time::timeout(PATIENCE, told.recv()).await.unwrap();
+    assert!(matches!(change, Some(Told::Added(_))), "{change:?}");
+    store.stop().await.unwrap();
+}
