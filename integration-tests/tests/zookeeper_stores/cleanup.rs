@@ -59,7 +59,9 @@ async fn a_job_is_cleaned_up_whole_once_its_end_is_recorded_and_another_is_not_t
     fill(&services, 1).await;
     fill(&services, 2).await;
     let blobs = rig.directory.path().join(rig.cluster_id.as_str()).join("blobs");
-    let interrupted = blobs.join(job(1).to_string()).join(".upload-of-a-process-that-ended");
+    let interrupted = blobs
+        .join(job(1).to_string())
+        .join(".upload-of-a-process-that-ended");
     std::fs::write(&interrupted, b"half").unwrap();
     let listener = Arc::new(RecordingJobGraphListener::new());
     let watching = services.job_graph_store();
@@ -111,6 +113,13 @@ async fn close_keeps_everything_and_is_repeatable() {
     let services = rig.leading_services().await;
     fill(&services, 1).await;
     let (znodes, files) = (rig.znodes().await, rig.files());
+    // `getLeaderPath`, and the reserved `getClusterConfigurationStorePath`.
+    let leader_path = services.leader_path(&ComponentId::dispatcher());
+    assert_eq!(leader_path, format!("{}/leader/dispatcher", rig.paths.cluster()));
+    assert!(rig.admin.get(&leader_path).await.unwrap().is_some());
+    let reserved = services.cluster_configuration_store_path();
+    assert_eq!(reserved, format!("{}/configuration", rig.paths.cluster()));
+    assert!(rig.admin.get(&reserved).await.unwrap().is_none());
     services.close().await.unwrap();
     services.close().await.unwrap();
     AdminClient::expect_unchanged(&znodes, &rig.znodes().await).unwrap();

@@ -10,6 +10,12 @@ use crate::jobs::JobStatus;
 /// # Fencing
 /// Writes of services that ever started an election happen only while they lead (else `NotLeader`, not
 /// applied).
+///
+/// # Errors
+/// Of every method, beside its own: `Invalid` before `start`, `Closed` after `shutdown`, `Unavailable`.
+///
+/// # Cancellation
+/// A dropped call may still take effect: an id that nobody received is given up.
 #[async_trait]
 pub trait CheckpointIdCounter: Send + Sync + 'static {
     /// Makes the counter ready: it stands at `max(stored, newest checkpoint + 1)`, 1 for a new job. Idempotent.
@@ -26,11 +32,20 @@ pub trait CheckpointIdCounter: Send + Sync + 'static {
     async fn get_and_increment(&self) -> Result<CheckpointId>;
 
     /// The id that would be given next.
+    ///
+    /// # Errors
+    /// Those of the trait.
     async fn get(&self) -> Result<CheckpointId>;
 
     /// Sets the id to be given next. It never goes back: a smaller one is ignored.
+    ///
+    /// # Errors
+    /// Those of the trait.
     async fn set_count(&self, next: CheckpointId) -> Result<()>;
 
     /// Closes the counter. Deletes it only when `status` is globally terminal (I8). Idempotent.
+    ///
+    /// # Errors
+    /// Those of the trait.
     async fn shutdown(&self, status: JobStatus) -> Result<()>;
 }

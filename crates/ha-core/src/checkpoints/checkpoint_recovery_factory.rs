@@ -19,6 +19,9 @@ pub trait CheckpointRecoveryFactory: Send + Sync + 'static {
         max_retained: usize,
     ) -> Result<Arc<dyn CompletedCheckpointStore>>;
 
-    /// The job's counter, not started yet.
+    /// The job's counter, not started yet. Reads nothing.
+    ///
+    /// # Errors
+    /// None that the present factories know of.
     async fn create_checkpoint_id_counter(&self, job_id: JobId) -> Result<Arc<dyn CheckpointIdCounter>>;
 }

@@ -33,7 +33,10 @@ pub trait CompletedCheckpointStore: Send + Sync + 'static {
     /// older candidates stand in the health monitor's broken entry.
     async fn latest(&self) -> Result<Option<CompletedCheckpoint>>;
 
-    /// All, oldest first. The same errors as [`CompletedCheckpointStore::latest`].
+    /// All, oldest first.
+    ///
+    /// # Errors
+    /// Those of [`CompletedCheckpointStore::latest`].
     async fn all(&self) -> Result<Vec<CompletedCheckpoint>>;
 
     /// How many are retained now.
@@ -44,5 +47,11 @@ pub trait CompletedCheckpointStore: Send + Sync + 'static {
 
     /// Closes the store. Deletes the checkpoints only when `status` is globally terminal (I8), pointers
     /// before files; else keeps all. Idempotent; a failed deletion may be repeated.
+    ///
+    /// # Errors
+    /// `NotLeader` (not applied); `Denied`, `Unavailable`: what could not be deleted is there still.
+    ///
+    /// # Cancellation
+    /// A dropped call may have deleted a part. Repeat it.
     async fn shutdown(&self, status: JobStatus) -> Result<()>;
 }

@@ -22,7 +22,7 @@ pub trait LeaderContender: Send + Sync + 'static {
     /// The address that is confirmed where the caller of `confirm_leadership` gives none.
     fn address(&self) -> String;
 
-    /// What to call this contender in logs; its address by default.
+    /// What to call this contender where people read it; its address by default. Nothing is decided by it.
     fn description(&self) -> String {
         self.address()
     }

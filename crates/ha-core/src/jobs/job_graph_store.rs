@@ -17,15 +17,31 @@ use crate::ids::JobId;
 /// `put_job_graph` and `remove_job_graph` of services that ever started an election write only while they lead
 /// (else `NotLeader`, not applied).
 ///
+/// # Errors
+/// Of every method, beside its own: `Denied`, `Unavailable` of the storage, and where processes compete
+/// `Unavailable` while ZooKeeper cannot be asked.
+///
 /// # Cancellation
 /// A dropped call may still take effect; the next call sees which.
 #[async_trait]
 pub trait JobGraphStore: Send + Sync + 'static {
-    /// Begins to report other processes' changes to `listener`. A second start is `Invalid`.
+    /// Begins to report other processes' changes to `listener`.
+    ///
+    /// # Errors
+    /// `Invalid` for a second start, `Closed` after `stop`. After another failure it may be repeated.
+    ///
+    /// # Cancellation
+    /// It may be repeated, unless it had succeeded already: then it is `Invalid`.
     async fn start(&self, listener: Arc<dyn JobGraphListener>) -> Result<()>;
 
     /// Stops reporting and gives up every right to replace or remove. Deletes nothing. Idempotent; no callback
     /// is made after it has returned.
+    ///
+    /// # Errors
+    /// None that the present stores know of.
+    ///
+    /// # Cancellation
+    /// It is stopped nevertheless; only the wait for a callback under way is given up.
     async fn stop(&self) -> Result<()>;
 
     /// Stores the graph durably, then publishes it. Replaces a graph that this instance put or recovered.
@@ -44,6 +60,10 @@ pub trait JobGraphStore: Send + Sync + 'static {
     async fn recover_job_graph(&self, job_id: JobId) -> Result<Option<JobGraph>>;
 
     /// Reads all graphs concurrently; broken ones are reported beside the good ones, ended jobs are left out.
+    ///
+    /// # Errors
+    /// Those of the trait when the graphs cannot be listed, or when it cannot be told whether a job has ended: no
+    /// list is given then, never a short one.
     async fn recover_job_graphs(&self) -> Result<Recovered<JobGraph>>;
 
     /// Removes the pointer, then the file. A missing graph is success.
@@ -53,8 +73,14 @@ pub trait JobGraphStore: Send + Sync + 'static {
     async fn remove_job_graph(&self, job_id: JobId) -> Result<()>;
 
     /// Gives up the right to replace or remove the graph. Writes nothing.
+    ///
+    /// # Errors
+    /// Only those of the order of calls.
     async fn release_job_graph(&self, job_id: JobId) -> Result<()>;
 
     /// The ids of all graphs, ended jobs included. Names that are no job ids are not.
+    ///
+    /// # Errors
+    /// Those of the trait.
     async fn job_ids(&self) -> Result<Vec<JobId>>;
 }

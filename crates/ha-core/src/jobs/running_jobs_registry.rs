@@ -9,6 +9,12 @@ use crate::ids::JobId;
 ///
 /// # Fencing
 /// Writes of services that ever started an election happen only while they lead (else `NotLeader`).
+///
+/// # Errors
+/// Of every method, beside its own: `Denied`, `Unavailable` of where the records are.
+///
+/// # Cancellation
+/// A dropped call may still take effect.
 #[async_trait]
 pub trait RunningJobsRegistry: Send + Sync + 'static {
     /// Records that the job runs.
@@ -18,6 +24,9 @@ pub trait RunningJobsRegistry: Send + Sync + 'static {
     async fn set_job_running(&self, job_id: JobId) -> Result<()>;
 
     /// Records that the job is done.
+    ///
+    /// # Errors
+    /// Those of the trait.
     async fn set_job_finished(&self, job_id: JobId) -> Result<()>;
 
     /// What is recorded; an unknown job is pending.
@@ -27,8 +36,14 @@ pub trait RunningJobsRegistry: Send + Sync + 'static {
     async fn job_scheduling_status(&self, job_id: JobId) -> Result<JobSchedulingStatus>;
 
     /// The jobs that are recorded as running.
+    ///
+    /// # Errors
+    /// Those of the trait.
     async fn running_job_ids(&self) -> Result<Vec<JobId>>;
 
     /// Forgets the job. An unknown one is success.
+    ///
+    /// # Errors
+    /// Those of the trait.
     async fn clear_job(&self, job_id: JobId) -> Result<()>;
 }

@@ -21,8 +21,15 @@ pub trait LeaderRetrievalService: Send + Sync + 'static {
     async fn start(&self, listener: Arc<dyn LeaderRetrievalListener>) -> Result<()>;
 
     /// Stops following. Idempotent. No callback is made after it has returned. May be awaited inside a callback.
+    ///
+    /// # Errors
+    /// What the driver could not close; the service is stopped all the same.
+    ///
+    /// # Cancellation
+    /// It is stopped nevertheless; only the wait for a callback under way is given up.
     async fn stop(&self) -> Result<()>;
 
-    /// The leader as a watch: always the latest, intermediate states maybe. `None` before `start`.
+    /// The leader as a watch: always the latest, intermediate states maybe. `None` before `start`;
+    /// after `stop` the last one that was known.
     fn subscribe(&self) -> watch::Receiver<Option<LeaderInformation>>;
 }

@@ -13,8 +13,15 @@ use crate::retrieval::LeaderRetrievalService;
 
 /// All that a cluster process needs for high availability, in one mode.
 ///
-/// Every retriever and election getter gives a fresh, not yet started service; what is made after `close` fails
-/// with `Closed` when used.
+/// Every retriever and election getter gives a fresh, not yet started service. After `close`, elections,
+/// retrievals and blob stores fail with `Closed`. The other stores of a mode of one process only stop being
+/// usable with the process: stop using them before `close`, or they write after a clean-up of all.
+///
+/// # Fencing
+/// Where processes compete, what is written to the stores is conditional on leadership; see each store.
+///
+/// # Cancellation
+/// A dropped clean-up may have removed a part, and goes on with its repetition.
 #[async_trait]
 pub trait HighAvailabilityServices: Send + Sync + 'static {
     /// Follows the leader of any component.
@@ -114,11 +121,19 @@ pub trait HighAvailabilityServices: Send + Sync + 'static {
     async fn global_cleanup(&self, job_id: JobId) -> Result<()>;
 
     /// Gives up leadership, then closes everything. Keeps all data (I8). Idempotent.
+    ///
+    /// # Errors
+    /// `Unavailable` when leadership could not be given up in the outside system; it ends there with the session.
+    /// All is closed all the same.
+    ///
+    /// # Cancellation
+    /// What was begun is closed in the background; repeat it to wait for it.
     async fn close(&self) -> Result<()>;
 
     /// Closes, and removes this cluster's znodes and files, nothing of another cluster. Idempotent.
     ///
     /// # Errors
-    /// `NotLeader` where another process contends; else what could not be removed, by path.
+    /// `NotLeader` where another process contends; `Conflict` naming by path what was left since it is not of the
+    /// cluster's layout, or may be another cluster's; else the first failure, after which a repetition goes on.
     async fn close_and_cleanup_all_data(&self) -> Result<()>;
 }

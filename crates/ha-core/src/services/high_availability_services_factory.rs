@@ -11,6 +11,13 @@ use crate::error::Result;
 #[async_trait]
 pub trait HighAvailabilityServicesFactory: Send + Sync + 'static {
     /// Makes the services.
+    ///
+    /// # Errors
+    /// `Invalid` for the configuration, before anything is touched; `Denied`, `Unavailable` when what it needs
+    /// cannot be reached.
+    ///
+    /// # Cancellation
+    /// A dropped call must leave no data.
     async fn create_ha_services(
         &self,
         configuration: &Configuration,
