@@ -9,6 +9,8 @@ use ha_core::jobs::{ApplicationStatus, JobResult, JobResultEntry, JobResultStore
 use super::{FileSystemJobResultStore, JobResultStoreSettings, LeftResults};
 use crate::test_support::{LocalStorage, job, open};
 
+mod opening;
+
 struct Fixture {
     local: LocalStorage,
     store: Arc<FileSystemJobResultStore>,
@@ -381,26 +383,4 @@ async fn a_clean_up_deletes_no_result_that_was_recorded_after_it_listed_them() {
     );
     assert_eq!(fixture.flags(job(1)).await, (false, false, false));
     assert!(fixture.dirty(job(2)).exists());
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn a_configured_folder_that_cannot_be_written_is_found_at_the_start() {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    let local = LocalStorage::new().await;
-    let own = local.directory.path().join("own");
-    std::fs::create_dir(&own).unwrap();
-    std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o555)).unwrap();
-    if std::fs::write(own.join("x"), "").is_ok() {
-        // The superuser may write everywhere.
-        return;
-    }
-    let settings = JobResultStoreSettings {
-        storage_path: Some(own.display().to_string()),
-        delete_on_commit: false,
-    };
-    let opened =
-        FileSystemJobResultStore::open(Arc::clone(&local.storage), settings, HealthMonitor::default()).await;
-    assert_eq!(opened.err().unwrap().kind(), ErrorKind::Denied);
 }
