@@ -7,11 +7,17 @@
 //! use ha_services::ids::{ComponentId, LeaderSessionId};
 //! use ha_services::*;
 //!
-//! struct Scheduler;
+//! struct Scheduler {
+//!     election: Arc<dyn LeaderElectionService>,
+//! }
 //!
 //! #[async_trait]
 //! impl LeaderContender for Scheduler {
-//!     async fn grant_leadership(&self, session: LeaderSessionId) { println!("leads in the term {session}"); }
+//!     async fn grant_leadership(&self, session: LeaderSessionId) {
+//!         // From here on others find this leader. A term that is over meanwhile confirms nothing.
+//!         let confirmed = self.election.confirm_leadership(session, None).await;
+//!         println!("leads in the term {session}, confirmed: {confirmed:?}");
+//!     }
 //!     async fn revoke_leadership(&self) { println!("leads no more"); }
 //!     async fn handle_error(&self, error: Error) { println!("{error}"); }
 //!     fn address(&self) -> String { "http://127.0.0.1:8081".to_owned() }
@@ -22,11 +28,9 @@
 //! let configuration = Configuration::new(); // .with("high-availability", "zookeeper") and so on
 //! let services = create_available_or_embedded_services(&configuration, Environment::system()).await?;
 //! let election = services.leader_election(ComponentId::custom("scheduler")?);
-//! let mut leadership = election.subscribe();
-//! election.start(Arc::new(Scheduler)).await?;
-//! if let Some(term) = leadership.wait_for(Option::is_some).await.ok().and_then(|term| term.clone()) {
-//!     election.confirm_leadership(term.leader_session_id, None).await?; // now others find this leader
-//! }
+//! let mut leadership = election.subscribe(); // for those who would rather wait than be called
+//! election.start(Arc::new(Scheduler { election: Arc::clone(&election) })).await?;
+//! let _ = leadership.wait_for(Option::is_some).await; // this process leads
 //! services.close().await // gives leadership up at once; keeps all data
 //! # }
 //! ```

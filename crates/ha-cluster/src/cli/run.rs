@@ -1,3 +1,4 @@
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ use crate::process::{ClusterProcess, ProcessOptions};
 use crate::rest::{ClusterClient, LeaderSource};
 
 /// How long giving up leadership may take where the process did not start or must not go on.
-const FATAL_CLOSE_WAIT: Duration = Duration::from_secs(2);
+const CLOSE_WAIT: Duration = Duration::from_secs(2);
 /// How long the clean-up of the caller's jobs is waited for.
 const CLEAN_UP_WAIT: Duration = Duration::from_secs(30);
 /// How often it is looked at.
@@ -120,13 +121,22 @@ impl Run {
             () = stop.cancelled() => return Ok(ExitCode::Success),
             services = self.services(&environment) => services?,
         };
-        let starting = ClusterProcess::start(Arc::clone(&services), environment.clone(), options, listener);
-        // What has started of the process ends with the services, and runs nothing yet.
+        let mut starting = pin!(ClusterProcess::start(
+            Arc::clone(&services),
+            environment.clone(),
+            options,
+            listener
+        ));
         let started = tokio::select! {
             biased;
             error = fatal.first() => Err(Err(error)),
-            () = stop.cancelled() => Err(Ok(ExitCode::Success)),
-            process = starting => process.map_err(Err),
+            () = stop.cancelled() => tokio::select! {
+                biased;
+                // What has begun to lead ends in order.
+                process = &mut starting => process.map_err(Err),
+                () = environment.clock.sleep(CLOSE_WAIT) => Err(Ok(ExitCode::Success)),
+            },
+            process = &mut starting => process.map_err(Err),
         };
         let process = match started {
             Ok(process) => process,
@@ -197,7 +207,7 @@ impl Run {
 async fn close_soon(services: &dyn HighAvailabilityServices, environment: &Environment) {
     tokio::select! {
         () = close(services) => {}
-        () = environment.clock.sleep(FATAL_CLOSE_WAIT) => {}
+        () = environment.clock.sleep(CLOSE_WAIT) => {}
     }
 }
 
