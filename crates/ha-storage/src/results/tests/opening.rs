@@ -2,18 +2,18 @@
 
 use super::*;
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_configured_folder_that_cannot_be_written_is_found_at_the_start() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let local = LocalStorage::new().await;
-    let own = local.directory.path().join("own");
+    let mut own = local.directory.path().join("own");
     std::fs::create_dir(&own).unwrap();
     std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o555)).unwrap();
     if std::fs::write(own.join("x"), "").is_ok() {
-        // The superuser may write everywhere.
-        return;
+        // The superuser is not stopped by access rights: a folder in which nobody may make files.
+        own = "/sys/kernel".into();
     }
     let settings = JobResultStoreSettings {
         storage_path: Some(own.display().to_string()),
