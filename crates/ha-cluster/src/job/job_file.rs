@@ -155,13 +155,13 @@ mod tests {
         r#"{"name":"wordcount","source":"in.txt","sink":"/out/counts.txt","checkpoint_interval":"200 ms"}"#;
 
     fn parse(text: &str) -> Result<JobFile> {
-        JobFile::parse(text.as_bytes(), "job.json", Some(Path::new("/work")))
+        JobFile::parse(text.as_bytes(), "job.json", Some(Path::new("/data")))
     }
 
     #[test]
     fn paths_are_the_callers_and_options_are_optional() {
         let file = parse(GOOD).unwrap();
-        assert_eq!(file.spec.source, Path::new("/work/in.txt"));
+        assert_eq!(file.spec.source, Path::new("/data/in.txt"));
         assert_eq!(file.spec.sink, Path::new("/out/counts.txt"));
         assert_eq!(file.spec.checkpoint_interval, Duration::from_millis(200));
         assert_eq!((file.spec.lines_per_second, file.job_id), (None, None));
