@@ -12,6 +12,7 @@ use ha_core::ids::{ClusterId, ComponentId, JobId, LeaderSessionId};
 use ha_core::jobs::JobGraphStore;
 use ha_core::services::HighAvailabilityServices as _;
 use ha_storage::{FileSystemJobResultStore, HaStorage, JobResultStoreSettings};
+use ha_testkit::condition::eventually;
 use ha_testkit::fakes::{RecordingContender, RecordingJobGraphListener};
 use ha_zookeeper::client::ClientSource;
 use ha_zookeeper::fence::{FencedWriter, LeadershipFence};
@@ -82,6 +83,12 @@ impl Rig {
         let contender = RecordingContender::confirming("http://leader:1");
         contender.contend(&election).await;
         contender.wait_for_grant().await;
+        // Nothing of the start is under way any more when a test looks at the tree.
+        let info = self.paths.connection_info(&ComponentId::dispatcher());
+        eventually("the leader is published", async || {
+            self.admin.get(&info).await.unwrap()
+        })
+        .await;
         services
     }
 
