@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use ha_core::environment::Environment;
 use ha_core::ids::{ClusterId, JobId};
@@ -88,6 +89,8 @@ pub(crate) enum Trouble {
     WriteHappensAndFails,
     /// Writes fail for want of space.
     Full,
+    /// Listings never come back.
+    ListHangs,
 }
 
 /// An object store in memory with trouble on demand.
@@ -189,10 +192,16 @@ impl ObjectStore for FaultyStore {
     }
 
     fn list(&self, prefix: Option<&ObjectPath>) -> BoxStream<'static, object_store::Result<ObjectMeta>> {
+        if self.strikes(Trouble::ListHangs) {
+            return futures::stream::pending().boxed();
+        }
         self.store.list(prefix)
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&ObjectPath>) -> object_store::Result<ListResult> {
+        if self.strikes(Trouble::ListHangs) {
+            std::future::pending::<()>().await;
+        }
         self.store.list_with_delimiter(prefix).await
     }
 

@@ -79,22 +79,23 @@ async fn an_own_replacement_whose_outcome_was_lost_does_not_lock_its_owner_out()
 
 #[tokio::test]
 async fn a_start_that_was_dropped_may_be_repeated() {
-    let local = LocalStorage::new().await;
-    let storage = open(local.directory.path()).await;
+    let faulty = Arc::new(FaultyStore::default());
+    let storage = faulty.storage();
     let health = HealthMonitor::default();
     let results = FileSystemJobResultStore::in_storage(Arc::clone(&storage), false, health.clone());
-    let store = FileSystemJobGraphStore::new(storage, results, POLL, health);
+    let store = FileSystemJobGraphStore::new(Arc::clone(&storage), results, POLL, health);
     let (tell, mut told) = mpsc::unbounded_channel();
+    faulty.make(Trouble::ListHangs, 1);
     let mut dropped = store.start(Arc::new(Listener(tell.clone())));
     assert!(futures::poll!(&mut dropped).is_pending());
     drop(dropped);
     store.start(Arc::new(Listener(tell))).await.unwrap();
-    another(&local)
-        .await
-        .store
-        .put_job_graph(&graph(1, "a"))
-        .await
-        .unwrap();
+    // The file of another process's job.
+    let other = FileSystemJobResultStore::in_storage(Arc::clone(&storage), false, HealthMonitor::default());
+    let other = FileSystemJobGraphStore::new(storage, other, POLL, HealthMonitor::default());
+    let (tell, _not_told) = mpsc::unbounded_channel();
+    other.start(Arc::new(Listener(tell))).await.unwrap();
+    other.put_job_graph(&graph(1, "a")).await.unwrap();
     let change = tokio::time::timeout(PATIENCE, told.recv()).await.unwrap();
     assert!(matches!(change, Some(Told::Added(_))), "{change:?}");
     store.stop().await.unwrap();
