@@ -15,7 +15,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
 const LAYERS: &str = include_str!("../src/docs/layers.md");
 /// Sees everything and is seen by nothing but tests.
-const TESTS_ONLY: [&str; 2] = ["ha-testkit", "integration-tests"];
+const TESTS_ONLY: [&str; 3] = ["ha-model", "ha-testkit", "integration-tests"];
 /// Third-party crates that mark a boundary, and who may know them.
 const BOUNDARIES: [(&str, &[&str]); 4] = [
     ("zookeeper-client", &["ha-zookeeper", "integration-tests"]),

@@ -1,0 +1,1 @@
+//! A model of the leader-election protocol, checked exhaustively.
