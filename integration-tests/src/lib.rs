@@ -8,6 +8,7 @@
 pub mod admin;
 pub mod cluster;
 pub mod ensemble;
+pub mod leadership;
 pub mod mounts;
 pub mod process;
 pub mod waiting;
@@ -17,5 +18,6 @@ pub mod zk_cli;
 pub use admin::{AdminClient, NodeSnapshot};
 pub use cluster::{CheckpointWatch, Event, LeaderSnapshot, TestCluster, TestJob};
 pub use ensemble::{Ensemble, EnsembleOptions};
+pub use leadership::{ClusterSettings, Contender, ContenderProcess, Intervals};
 pub use process::{ClusterProcess, ManagedProcess};
 pub use waiting::{eventually, full_form, pause, scaled, seed, time_factor, unique_name};

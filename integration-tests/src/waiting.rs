@@ -40,6 +40,14 @@ pub async fn pause(duration: Duration) {
     SystemClock.sleep(duration).await;
 }
 
+/// Lets time pass on this thread, which does nothing else meanwhile. For threads outside a runtime, and for faults
+/// that block a runtime's threads.
+pub fn block_thread(duration: Duration) {
+    let (_sender, receiver) = std::sync::mpsc::channel::<()>();
+    // Nobody sends, so it ends by the time alone.
+    let _ = receiver.recv_timeout(duration);
+}
+
 /// Now, on the clock that goes on while the machine is suspended.
 pub fn now() -> BootInstant {
     SystemClock.now()

@@ -41,7 +41,21 @@ impl ClusterProcess {
         arguments: &[&str],
         adapt: impl FnOnce(&mut Command),
     ) -> Result<Self> {
-        let program = binaries::find_or_build(binary, binary)?;
+        Self::spawn_program(binary, binary, name, arguments, adapt)
+    }
+
+    /// Starts the program `binary` of the package `package`; `adapt` changes the command before.
+    ///
+    /// # Errors
+    /// It cannot be built or started.
+    pub fn spawn_program(
+        package: &str,
+        binary: &str,
+        name: &str,
+        arguments: &[&str],
+        adapt: impl FnOnce(&mut Command),
+    ) -> Result<Self> {
+        let program = binaries::find_or_build(package, binary)?;
         let folder = tempfile::Builder::new().prefix("ha-test-process-").tempdir()?;
         let output = CapturedOutput::new(folder.path().to_owned());
         let (stdout, stderr) = output.files()?;

@@ -1,4 +1,4 @@
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, ChildStdin, Command, ExitStatus};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -33,6 +33,11 @@ impl ManagedProcess {
     /// Its process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// The way to its stdin, once, when it was started with a pipe there.
+    pub fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.child.stdin.take()
     }
 
     /// Whether it runs (or is stopped).
