@@ -120,6 +120,42 @@ async fn a_server_that_swaps_the_session_gets_no_flood_of_latches() {
     process.close().await;
 }
 
+/// The requests of the new session are all answered, and do not keep the old one: the lease may not be prolonged by
+/// them.
+#[tokio::test(flavor = "multi_thread")]
+async fn b52_a_leader_whose_session_was_swapped_at_a_reconnect_leads_no_more_before_its_latch_goes() {
+    let ensemble = Ensemble::shared().await.unwrap();
+    let proxy = Proxy::start(&ensemble.connect_string()).await;
+    let admin = AdminClient::connect(&ensemble.connect_string()).await.unwrap();
+    let paths = new_cluster();
+    let timeout = Duration::from_secs(10);
+    let old = Process::start("old", &paths, options(&proxy.address(), timeout)).await;
+    let term = old.contender.wait_for_grant().await;
+    let latch = old.latch();
+    let next = Process::start("next", &paths, options(&ensemble.connect_string(), timeout)).await;
+    proxy.swap_sessions(true);
+    proxy.cut();
+    eventually("it leads no more", timeout, async || {
+        anyhow::ensure!(!old.service.has_leadership(term).await);
+        Ok(())
+    })
+    .await
+    .unwrap();
+    assert!(
+        admin.node(&latch).await.unwrap().is_some(),
+        "the old session lives"
+    );
+    assert!(!next.leads().await);
+    proxy.swap_sessions(false);
+    next.contender.wait_for_grant().await;
+    assert_eq!(old.term().await, None);
+    // Nothing was left by the session that took the place.
+    let children = admin.children(&paths.leader()).await.unwrap();
+    assert!(children.iter().all(|name| !name.starts_with('~')), "{children:?}");
+    old.close().await;
+    next.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn leader_information_of_a_component_that_the_leader_does_not_contend_for_is_reported() {
     let ensemble = Ensemble::shared().await.unwrap();

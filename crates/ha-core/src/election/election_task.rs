@@ -13,7 +13,9 @@ use super::election_action::ElectionAction;
 use super::election_entry::ElectionEntry;
 use super::election_machine::ElectionMachine;
 use super::election_message::ElectionMessage;
-use super::{LeaderContender, LeaderElectionDriverFactory, LeaderElectionEvent, LeaderInformation};
+use super::{
+    LeaderContender, LeaderElectionDriverFactory, LeaderElectionEvent, LeaderGrant, LeaderInformation,
+};
 use crate::backoff::Backoff;
 use crate::environment::{BootInstant, Environment, TaskScope};
 use crate::error::{Error, ErrorKind, Result};
@@ -21,6 +23,7 @@ use crate::guarded::guarded_result;
 use crate::ids::ComponentId;
 
 mod driver_lifecycle;
+mod leadership_log;
 
 /// The one task of an election: it feeds the machine and does what the machine says. It waits for no callback
 /// and for no call of the driver; both report back by a message.
@@ -34,6 +37,8 @@ pub(super) struct ElectionTask {
     machine: ElectionMachine,
     entries: BTreeMap<ComponentId, ElectionEntry>,
     driver: DriverState,
+    /// The term that the log was told of, and not yet of its end.
+    leading: Option<LeaderGrant>,
     open_backoff: Backoff,
     /// Who waits for the election to be closed, once that was asked for.
     closing: Option<Vec<oneshot::Sender<Result<()>>>>,
@@ -59,6 +64,7 @@ impl ElectionTask {
             machine: ElectionMachine::new(revoke_timeout),
             entries: BTreeMap::new(),
             driver: DriverState::Closed,
+            leading: None,
             open_backoff: Backoff::default(),
             closing: None,
             close_result: Ok(()),
@@ -116,12 +122,11 @@ impl ElectionTask {
         let now = self.now();
         let actions = match event {
             LeaderElectionEvent::Granted(grant) => {
-                let at = self.location();
-                tracing::info!(session = %grant.session, epoch = %grant.epoch, at, "this process leads");
+                self.log_begin(grant, now);
                 self.machine.granted(grant, now)
             }
             LeaderElectionEvent::Revoked { session, reason } => {
-                tracing::info!(%session, at = self.location(), reason, "this process leads no more");
+                self.log_end(session, &reason);
                 self.machine.revoked(session, now)
             }
             LeaderElectionEvent::InformationChanged {
@@ -135,11 +140,6 @@ impl ElectionTask {
             }
         };
         self.apply(actions);
-    }
-
-    /// Where the newest term was granted.
-    fn location(&self) -> Option<String> {
-        self.driver.driver().and_then(|driver| driver.location())
     }
 
     fn on_message(&mut self, message: ElectionMessage) {
@@ -270,8 +270,8 @@ impl ElectionTask {
     }
 
     /// All handles are gone: end leadership without waiting for anybody.
-    fn abandon(self) {
-        self.driver.end_leadership();
+    fn abandon(mut self) {
+        self.end_leadership();
         for entry in self.entries.values() {
             entry.slot.leave();
         }
@@ -303,7 +303,7 @@ impl ElectionTask {
                         actions.extend(self.machine.driver_closed());
                     }
                 }
-                ElectionAction::EndLeadership => self.driver.end_leadership(),
+                ElectionAction::EndLeadership => self.end_leadership(),
                 ElectionAction::TellRevoked(session) => self.driver.call(DriverCall::Revoked(session)),
                 ElectionAction::Withdraw(component) => self.driver.call(DriverCall::Withdraw(component)),
                 ElectionAction::Publish(component, information) => self.publish(component, information),

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use tokio::sync::mpsc;
 
 use super::LeaderInformation;
+use crate::environment::BootInstant;
 use crate::error::{Error, Result};
 use crate::ids::{ComponentId, Epoch, LeaderSessionId};
 
@@ -52,6 +53,13 @@ pub trait LeaderElectionDriver: Send + Sync + 'static {
 
     /// Where the newest term was granted, for the log: a znode, for example. Must not block.
     fn location(&self) -> Option<String> {
+        None
+    }
+
+    /// The first instant at which the term `session` was over, for the log, where it is the newest that is and the
+    /// driver knows. Must not block.
+    fn ended_at(&self, session: LeaderSessionId) -> Option<BootInstant> {
+        let _ = session;
         None
     }
 

@@ -30,6 +30,8 @@ struct State {
     sessions: u64,
     lease: Option<Lease>,
     grant: Option<LeaderSessionId>,
+    /// The newest term that is over, and the first instant at which it was.
+    ended: Option<(LeaderSessionId, BootInstant)>,
 }
 
 impl State {
@@ -45,14 +47,21 @@ impl State {
     /// hide that the lease was over.
     fn settle(&mut self, now: BootInstant) {
         if !self.lease_holds(now) {
-            self.grant = None;
+            let end = self.lease.as_ref().and_then(Lease::end).unwrap_or(now);
+            self.end_grant(end);
         }
     }
 
-    fn begin_session(&mut self, lease: Lease) -> LeaseId {
+    fn end_grant(&mut self, at: BootInstant) -> Option<LeaderSessionId> {
+        let grant = self.grant.take();
+        self.ended = grant.map(|session| (session, at)).or(self.ended);
+        grant
+    }
+
+    fn begin_session(&mut self, lease: Lease, now: BootInstant) -> LeaseId {
+        self.end_grant(now);
         self.sessions += 1;
         self.lease = Some(lease);
-        self.grant = None;
         self.lease_id()
     }
 }
@@ -69,20 +78,20 @@ impl LeadershipGate {
 
     /// A session was created; `connect_called` is the time before `connect` was called. Ends any grant.
     pub fn session_created(&self, terms: LeaseTerms, connect_called: BootInstant) -> LeaseId {
-        self.change(|state, _| state.begin_session(Lease::of_created_session(terms, connect_called)))
+        self.change(|state, now| state.begin_session(Lease::of_created_session(terms, connect_called), now))
     }
 
     /// Another client was attached to a session: it starts without a lease. Ends any grant.
     pub fn session_reattached(&self, terms: LeaseTerms) -> LeaseId {
-        self.change(|state, _| state.begin_session(Lease::of_reattached_session(terms)))
+        self.change(|state, now| state.begin_session(Lease::of_reattached_session(terms), now))
     }
 
     /// There is no session any more. Ends any grant.
     pub fn session_ended(&self) {
-        self.change(|state, _| {
+        self.change(|state, now| {
+            state.end_grant(now);
             state.sessions += 1;
             state.lease = None;
-            state.grant = None;
         });
     }
 
@@ -102,6 +111,7 @@ impl LeadershipGate {
         self.change(|state, now| {
             let granted = state.lease_id() == lease_id && state.lease_holds(now);
             if granted {
+                state.end_grant(now);
                 state.grant = Some(session);
             }
             granted
@@ -111,12 +121,23 @@ impl LeadershipGate {
     /// Ends the current term for good; which one it was, if one stood. From here on
     /// [`LeadershipGate::has_leadership`] is false until another grant.
     pub fn end_leadership(&self) -> Option<LeaderSessionId> {
-        self.change(|state, _| state.grant.take())
+        self.change(State::end_grant)
     }
 
     /// Whether `session` is the current term and the lease holds at this instant. Never blocks for long.
     pub fn has_leadership(&self, session: LeaderSessionId) -> bool {
         self.look(|state, _| state.grant == Some(session))
+    }
+
+    /// The first instant at which `session` was not the current term any more, where it is the newest one that is
+    /// over: the end of its lease, if that ran out, whenever this was noticed.
+    pub fn ended_at(&self, session: LeaderSessionId) -> Option<BootInstant> {
+        self.look(|state, _| {
+            state
+                .ended
+                .filter(|(ended, _)| *ended == session)
+                .map(|(_, at)| at)
+        })
     }
 
     /// The current term, at this instant.

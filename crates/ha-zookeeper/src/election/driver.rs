@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ha_core::election::{LeaderElectionDriver, LeaderInformation};
-use ha_core::environment::TaskScope;
+use ha_core::environment::{BootInstant, TaskScope};
 use ha_core::ids::{ComponentId, LeaderSessionId};
 use ha_core::{Error, ErrorKind, Result};
 
@@ -42,6 +42,10 @@ impl LeaderElectionDriver for ZooKeeperLeaderElectionDriver {
 
     fn location(&self) -> Option<String> {
         self.shared.latch()
+    }
+
+    fn ended_at(&self, session: LeaderSessionId) -> Option<BootInstant> {
+        self.shared.session.gate().ended_at(session)
     }
 
     async fn publish(&self, component: &ComponentId, information: &LeaderInformation) -> Result<()> {

@@ -21,26 +21,29 @@ use crate::session::{LeaseProof, SessionClient, SessionStatus};
 /// Why a term is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TermEnd {
-    /// The lease ran out, or the session is over.
+    /// The lease ran out.
     LeaseOver,
+    /// The session is over.
+    SessionOver,
     /// The latch is gone.
     LatchGone,
     /// Somebody set the latch: a request to step down.
     StepDown,
     /// The connection was suspended, and that is not tolerated.
     Suspended,
-    /// The driver closes.
-    Closing,
+    /// The service stops: it revokes by itself, is told of no end, and closes the driver then.
+    Stopping,
 }
 
 impl TermEnd {
     fn reason(self) -> &'static str {
         match self {
-            Self::LeaseOver => "the lease ran out, or the session ended",
+            Self::LeaseOver => "the lease ran out",
+            Self::SessionOver => "the ZooKeeper session ended",
             Self::LatchGone => "the latch was deleted",
             Self::StepDown => "the latch was set by another: a request to step down",
             Self::Suspended => "the connection was suspended",
-            Self::Closing => "the election service stops",
+            Self::Stopping => "the election service stops",
         }
     }
 }
@@ -67,6 +70,11 @@ impl Contention {
                 return Ok(next);
             }
             None => {
+                if !self.shared.session.tolerates_suspension() && !status.borrow().is_connected() {
+                    // A term that would be over at once.
+                    self.shared.session.set_proof(None);
+                    return Ok(Next::Again);
+                }
                 self.latch.note_granted();
                 // Stores may write before anybody is told.
                 self.shared.fence.granted(fence);
@@ -139,12 +147,15 @@ impl Contention {
         loop {
             tokio::select! {
                 biased;
-                () = self.closing.cancelled() => return TermEnd::Closing,
-                () = gate.leadership_ended(term) => return TermEnd::LeaseOver,
+                () = self.closing.cancelled() => return TermEnd::Stopping,
+                () = gate.leadership_ended(term) => return match gate.lease_end() {
+                    Some(_) if status.borrow().session == Some(session) => TermEnd::LeaseOver,
+                    _ => TermEnd::SessionOver,
+                },
                 change = own.changed() => return match change {
                     OwnNodeChange::Gone | OwnNodeChange::OfAnotherSession => TermEnd::LatchGone,
                     OwnNodeChange::Touched => TermEnd::StepDown,
-                    OwnNodeChange::SessionOver => TermEnd::LeaseOver,
+                    OwnNodeChange::SessionOver => TermEnd::SessionOver,
                 },
                 code = refused(&mut refusals, term) => return match code {
                     ZkCode::NoNode => TermEnd::LatchGone,
@@ -152,7 +163,7 @@ impl Contention {
                 },
                 now = interrupted(status, session, connects, tolerates) => {
                     if now.closed || now.session != Some(session) {
-                        return TermEnd::LeaseOver;
+                        return TermEnd::SessionOver;
                     }
                     if !tolerates {
                         return TermEnd::Suspended;
@@ -185,13 +196,11 @@ impl Contention {
         term: LeaderSessionId,
         end: TermEnd,
     ) -> Result<Next> {
+        let stopping = self.shared.stopping.load(Ordering::SeqCst);
+        let end = if stopping { TermEnd::Stopping } else { end };
         let reason = end.reason();
         tracing::debug!(path = node.path, session = %term, reason, "leadership ended");
-        if end == TermEnd::Closing {
-            return Ok(Next::Leave);
-        }
-        if self.shared.stopping.load(Ordering::SeqCst) {
-            // The service ended it, revokes by itself, and closes the driver then.
+        if end == TermEnd::Stopping {
             self.closing.cancelled().await;
             return Ok(Next::Leave);
         }

@@ -28,6 +28,9 @@ impl Contention {
         }
         let client = &present.client;
         let node = self.latch.enter(client.as_ref()).await?;
+        self.shared
+            .session
+            .set_session_check(self.shared.paths.session_check());
         let mut own = OwnNode::new(Arc::clone(client), Arc::clone(self.shared.clock()), node);
         let mut status = self.shared.session.status();
         loop {

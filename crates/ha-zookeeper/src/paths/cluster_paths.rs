@@ -71,6 +71,12 @@ impl ClusterPaths {
         self.below("leader")
     }
 
+    /// The node by which a connection is asked for its session. It never outlives the multi that makes it, and no
+    /// component can have its name.
+    pub fn session_check(&self) -> String {
+        self.below("leader/~session")
+    }
+
     /// The parent of the latches: `leader/latch`, or that of a named election.
     pub fn latches(&self) -> String {
         format!("{}/leader/{}", self.cluster, self.latch_folder)

@@ -1,34 +1,12 @@
-use async_trait::async_trait;
 use ha_core::environment::BootInstant;
 use ha_core::health::ConnectionState;
 use ha_core::{Error, ErrorKind};
 use tokio::sync::watch;
-use zookeeper_client::{SessionState, StateWatcher};
+use zookeeper_client::SessionState;
 
+use super::client_states::ClientStates;
 use super::keeper::Ended;
 use super::shared::Shared;
-
-/// What a client says of its connection: the latest always, what was in between maybe.
-#[async_trait]
-pub(super) trait ClientStates: Send {
-    /// The latest.
-    fn latest(&mut self) -> SessionState;
-
-    /// Waits until another one was told than the one given last. That may be an equal one, after others that
-    /// nobody has seen.
-    async fn next(&mut self) -> SessionState;
-}
-
-#[async_trait]
-impl ClientStates for StateWatcher {
-    fn latest(&mut self) -> SessionState {
-        self.state()
-    }
-
-    async fn next(&mut self) -> SessionState {
-        self.changed().await
-    }
-}
 
 /// Follows the state of the connection until the session is over. `losses` are the send times of operations that
 /// failed by its loss.
@@ -90,20 +68,7 @@ mod tests {
 
     use super::*;
     use crate::session::SessionOptions;
-
-    struct Told(watch::Receiver<SessionState>);
-
-    #[async_trait]
-    impl ClientStates for Told {
-        fn latest(&mut self) -> SessionState {
-            *self.0.borrow_and_update()
-        }
-
-        async fn next(&mut self) -> SessionState {
-            self.0.changed().await.unwrap();
-            self.latest()
-        }
-    }
+    use crate::session::client_states::Told;
 
     fn shared() -> Shared {
         Shared::new(

@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::activity::Activity;
 use super::connection::follow;
-use super::heartbeat;
+use super::heartbeat::Heartbeat;
 use super::observed_client::ObservedClient;
 use super::shared::Shared;
-use crate::client::{WireClient, ZooKeeperClient, attach_client, connect_client};
+use crate::client::{SessionId, WireClient, ZooKeeperClient, attach_client, connect_client};
 
 /// The longest wait between attempts to get a new session.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -32,8 +32,8 @@ pub(super) struct Connected {
 pub(super) enum Ended {
     /// The session is over, or the client thinks so.
     SessionOver,
-    /// The server has put another session in its place.
-    Swapped,
+    /// The server has put another session in its place, this one where it is known.
+    Swapped(Option<SessionId>),
     /// There is no use in another one.
     Fatal(Error),
     /// This process closes the session.
@@ -65,8 +65,12 @@ impl Keeper {
                     tracing::warn!(session = %client.session_id(), "the ZooKeeper session is over, or seems so");
                     Some(client.as_ref())
                 }
-                Ended::Swapped => {
-                    tracing::warn!(session = %client.session_id(), "the ZooKeeper session was swapped for another one");
+                Ended::Swapped(another) => {
+                    tracing::warn!(
+                        session = %client.session_id(),
+                        another = another.map(tracing::field::display),
+                        "the server has put another ZooKeeper session in the place of this one, without saying so"
+                    );
                     // What this process holds stands in the old session; that ends by its timeout.
                     self.shared.session_over();
                     client.close_within(self.shared.session_timeout(), clock).await;
@@ -96,19 +100,28 @@ impl Keeper {
         };
         drop(connected);
         let clock = Arc::clone(&self.shared.environment.clock);
-        let activity = Arc::new(Activity::new(Arc::clone(&self.shared.gate), lease));
+        let states = client.state_watcher();
+        let activity = Arc::new(Activity::new(Arc::clone(&self.shared.gate), lease, states));
         let observed: Arc<dyn ZooKeeperClient> = Arc::new(ObservedClient::new(
             Arc::<WireClient>::clone(&client),
             Arc::clone(&clock),
             Arc::clone(&activity),
         ));
         self.shared.begin(&observed, activity.lease(), terms);
+        let heartbeat = Heartbeat {
+            client: observed,
+            activity: Arc::clone(&activity),
+            slot: &self.shared.proof,
+            terms,
+            clock,
+            status: self.shared.status.subscribe(),
+        };
         tokio::select! {
             biased;
             () = self.closing.cancelled() => Ended::Closing,
-            () = self.shared.swapped(client.session_id()) => Ended::Swapped,
+            () = self.shared.swapped(client.session_id()) => Ended::Swapped(None),
             ended = follow(&self.shared, client.state_watcher(), activity.losses()) => ended,
-            never = heartbeat::beat(observed, &self.shared.proof, terms, clock) => match never {},
+            another = heartbeat.beat() => Ended::Swapped(Some(another)),
         }
     }
 

@@ -1,10 +1,13 @@
 //! The session: one task that owns the client, replaces it after an expiry, and feeds the lease (design §3).
 
 mod activity;
+mod client_states;
 mod connection;
+mod connections;
 mod heartbeat;
 mod keeper;
 mod observed_client;
+mod session_check;
 mod session_options;
 mod session_status;
 mod shared;

@@ -103,7 +103,8 @@ impl Shared {
             changed
         });
         if changed {
-            tracing::info!(?state, session = ?self.status.borrow().session, "ZooKeeper connection");
+            let session = self.status.borrow().session.map(tracing::field::display);
+            tracing::info!(?state, session, "ZooKeeper connection");
             self.health.set_connection(state);
         }
     }

@@ -4,9 +4,13 @@ use std::time::Duration;
 use ha_core::environment::{Clock as _, SystemClock};
 use ha_core::ids::LeaderSessionId;
 use ha_core::lease::{LeadershipGate, LeaseTerms};
+use tokio::sync::watch;
+use zookeeper_client::SessionState;
 
+use super::SessionStatus;
 use super::activity::Activity;
-use super::heartbeat::{self, LeaseProof, ProofSlot};
+use super::client_states::Told;
+use super::heartbeat::{Heartbeat, LeaseProof, ProofSlot};
 use super::observed_client::ObservedClient;
 use crate::client::memory::{Lost, MemoryServer};
 use crate::client::{Operation, SessionId, ZkCode, ZooKeeperClient};
@@ -20,18 +24,43 @@ struct Rig {
     activity: Arc<Activity>,
     observed: Arc<dyn ZooKeeperClient>,
     terms: LeaseTerms,
+    states: watch::Sender<SessionState>,
+}
+
+impl Rig {
+    fn reconnect(&self) {
+        self.states.send_replace(SessionState::Disconnected);
+        self.states.send_replace(SessionState::SyncConnected);
+    }
+
+    fn heartbeat<'a>(&self, slot: &'a ProofSlot) -> Heartbeat<'a> {
+        Heartbeat {
+            client: Arc::clone(&self.observed),
+            activity: Arc::clone(&self.activity),
+            slot,
+            terms: self.terms,
+            clock: Arc::new(SystemClock),
+            status: watch::channel(SessionStatus::INITIAL).1,
+        }
+    }
 }
 
 /// A session that was attached to, so that only what is observed brings a lease; the tick is as good as none.
 fn rig() -> Rig {
+    rig_with(1)
+}
+
+/// The same with a client that is given the session `actual` where it believes to have 1.
+fn rig_with(actual: i64) -> Rig {
     let clock: Arc<SystemClock> = Arc::new(SystemClock);
     let gate = Arc::new(LeadershipGate::new(Arc::<SystemClock>::clone(&clock)));
     let terms = LeaseTerms::new(T, Some(Duration::from_nanos(1))).unwrap();
     let lease = gate.session_reattached(terms);
     let server = MemoryServer::with(&["/latch"]);
-    let activity = Arc::new(Activity::new(Arc::clone(&gate), lease));
+    let (states, told) = watch::channel(SessionState::SyncConnected);
+    let activity = Arc::new(Activity::new(Arc::clone(&gate), lease, Told(told)));
     let observed = Arc::new(ObservedClient::new(
-        Arc::new(server.client(1)),
+        Arc::new(server.swapped_client(1, actual)),
         clock,
         Arc::clone(&activity),
     ));
@@ -41,6 +70,7 @@ fn rig() -> Rig {
         activity,
         observed,
         terms,
+        states,
     }
 }
 
@@ -89,8 +119,7 @@ async fn answers_after_the_session_are_worth_nothing() {
 
 /// Lets the heartbeat send once.
 async fn beat_once(rig: &Rig, slot: &ProofSlot) -> Vec<String> {
-    let beating = heartbeat::beat(Arc::clone(&rig.observed), slot, rig.terms, Arc::new(SystemClock));
-    let mut beating = Box::pin(beating);
+    let mut beating = Box::pin(rig.heartbeat(slot).beat());
     assert!(futures::poll!(&mut beating).is_pending());
     rig.server.take_requests()
 }
@@ -124,4 +153,69 @@ async fn standbys_sync_and_the_leader_checks_its_latch() {
         (refusal.session, refusal.code),
         (fence(0).session, ZkCode::BadVersion)
     );
+}
+
+#[tokio::test]
+async fn answers_over_a_connection_that_may_be_of_another_session_do_not_prolong_the_lease() {
+    let rig = rig();
+    rig.observed.sync("/").await.unwrap();
+    rig.reconnect();
+    rig.observed.sync("/").await.unwrap();
+    rig.observed.multi(vec![fence(0).check()]).await.unwrap();
+    rig.observed.set("/latch", "x".into(), None).await.unwrap();
+    assert!(!rig.gate.lease_holds());
+}
+
+#[tokio::test]
+async fn a_connection_that_was_made_again_is_asked_for_its_session_and_its_answers_count_then() {
+    let rig = rig();
+    rig.observed.sync("/").await.unwrap();
+    rig.server.take_requests();
+    let slot = ProofSlot::default();
+    slot.set(Some(LeaseProof {
+        fence: fence(0),
+        refusals: LeadershipFence::new(),
+    }));
+    slot.set_session_check("/session".to_owned());
+    rig.reconnect();
+    assert_eq!(beat_once(&rig, &slot).await, ["multi"]);
+    assert!(rig.gate.lease_holds(), "the answer is a proof itself");
+    assert_eq!(rig.server.paths(), ["/latch"], "nothing is left");
+    // Asked once a connection.
+    slot.set(None);
+    assert_eq!(beat_once(&rig, &slot).await, ["sync"]);
+}
+
+#[tokio::test]
+async fn standbys_ask_for_the_session_too() {
+    let rig = rig();
+    let slot = ProofSlot::default();
+    slot.set_session_check("/session".to_owned());
+    rig.reconnect();
+    assert_eq!(beat_once(&rig, &slot).await, ["multi"]);
+    assert!(rig.activity.is_identified());
+}
+
+#[tokio::test]
+async fn b52_another_session_in_the_place_of_this_one_is_found_at_the_reconnect() {
+    let rig = rig_with(2);
+    let slot = ProofSlot::default();
+    slot.set(Some(LeaseProof {
+        fence: fence(0),
+        refusals: LeadershipFence::new(),
+    }));
+    slot.set_session_check("/session".to_owned());
+    rig.reconnect();
+    assert_eq!(rig.heartbeat(&slot).beat().await, SessionId(2));
+    assert!(!rig.gate.lease_holds());
+}
+
+#[tokio::test]
+async fn an_answer_that_came_over_an_earlier_connection_says_nothing_of_the_present_one() {
+    let rig = rig();
+    rig.reconnect();
+    let connection = rig.activity.connection();
+    rig.reconnect();
+    rig.activity.identify(connection.unwrap());
+    assert!(!rig.activity.is_identified());
 }

@@ -27,10 +27,14 @@ const LONGEST_RETRY_WAIT: Duration = Duration::from_secs(30);
 /// # On connection loss
 /// The session lives on; operations that were in flight fail with an unknown effect.
 ///
+/// # A session that was swapped
+/// A server may answer a reconnect with another session in place of the old one, without saying so (ZooKeeper never
+/// does). A process that stands in an election asks for its session at each reconnect: until the answer is there,
+/// nothing that is answered prolongs the lease, and another session ends leadership at once. A process that only
+/// follows leaders loses nothing by the swap.
+///
 /// # Limits
-/// A server that answers a reconnect with another session in place of the old one, without saying so, is noticed
-/// when this process attaches anew or makes its next latch, not when the client crate reconnects by itself.
-/// ZooKeeper never does that.
+/// All servers have to grant the same session timeout: what one grants at a reconnect is not known to this process.
 #[derive(Clone)]
 pub struct ZooKeeperSession {
     shared: Arc<Shared>,
@@ -111,6 +115,12 @@ impl ZooKeeperSession {
     /// From now on heartbeats are proofs of this term (`Some`), or plain again.
     pub(crate) fn set_proof(&self, proof: Option<LeaseProof>) {
         self.shared.proof.set(proof);
+    }
+
+    /// From now on each new connection is asked for its session by an ephemeral node `path`, whose parent exists.
+    /// Nobody ever sees the node.
+    pub(crate) fn set_session_check(&self, path: String) {
+        self.shared.proof.set_session_check(path);
     }
 
     /// Gives up the client of `session`, because the server has put another session in its place, and makes a

@@ -129,6 +129,28 @@ fn the_end_is_told_at_once_when_the_term_is_ended() {
     assert!(ended.as_mut().now_or_never().is_some());
 }
 
+#[test]
+fn a_term_ended_when_its_lease_did_however_late_that_is_noticed() {
+    let (clock, gate) = gate();
+    let begun = clock.now();
+    let lease = gate.session_created(terms(), begun);
+    assert!(gate.grant(lease, FIRST));
+    assert_eq!(gate.ended_at(FIRST), None);
+    clock.advance(ms(20_000));
+    assert_eq!(gate.ended_at(FIRST), Some(begun + ms(5_700)));
+    // A term that is ended by a call, or with its session, ends at that moment.
+    let lease = gate.session_created(terms(), clock.now());
+    assert!(gate.grant(lease, SECOND));
+    clock.advance(ms(1_000));
+    gate.end_leadership();
+    clock.advance(ms(1_000));
+    assert_eq!(gate.ended_at(SECOND), Some(begun + ms(21_000)));
+    assert_eq!(gate.ended_at(FIRST), None, "only the newest is known");
+    assert!(gate.grant(lease, FIRST));
+    gate.session_ended();
+    assert_eq!(gate.ended_at(FIRST), Some(begun + ms(22_000)));
+}
+
 proptest! {
     /// Whatever happens in whatever order: a term that was once seen without leadership never has it again, and
     /// none is led without a lease.
