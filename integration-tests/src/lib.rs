@@ -11,6 +11,7 @@ pub mod ensemble;
 pub mod leadership;
 pub mod mounts;
 pub mod process;
+pub mod proxy;
 pub mod waiting;
 pub mod workload;
 pub mod zk_cli;

@@ -6,8 +6,9 @@ mod zookeeper;
 use std::time::Duration;
 
 use ha_core::ids::ComponentId;
+use integration_tests::proxy::FaultProxy;
 use integration_tests::{AdminClient, Ensemble, eventually, scaled};
-use zookeeper::{Answers, Process, Proxy, new_cluster, options};
+use zookeeper::{Answers, Process, new_cluster, options};
 
 /// How soon something happens that waits for nothing.
 const AT_ONCE: Duration = Duration::from_secs(2);
@@ -17,7 +18,7 @@ const AT_ONCE: Duration = Duration::from_secs(2);
 async fn a_process_that_may_not_lead_now_does_not_keep_the_others_from_it() {
     for answer in [Answers::No, Answers::Never] {
         let ensemble = Ensemble::shared().await.unwrap();
-        let proxy = Proxy::start(&ensemble.connect_string()).await;
+        let proxy = FaultProxy::start(&ensemble.connect_string()).await.unwrap();
         let paths = new_cluster();
         let timeout = scaled(Duration::from_secs(6));
         let mut first = options(&proxy.address(), timeout);
@@ -61,13 +62,13 @@ async fn a_process_that_may_not_lead_now_does_not_keep_the_others_from_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_drivers_of_a_process_never_stand_in_the_election_together() {
     let ensemble = Ensemble::shared().await.unwrap();
-    let proxy = Proxy::start(&ensemble.connect_string()).await;
+    let proxy = FaultProxy::start(&ensemble.connect_string()).await.unwrap();
     let paths = new_cluster();
     let timeout = scaled(Duration::from_secs(4));
     let process = Process::start("a", &paths, options(&proxy.address(), timeout)).await;
     let term = process.contender.wait_for_grant().await;
     // Nothing reaches the server for so long that leaving is given up for now.
-    proxy.hold(true, true);
+    proxy.hold_both(true);
     let error = process.service.stop().await.unwrap_err();
     assert_eq!(error.kind(), ha_core::ErrorKind::Unavailable, "{error}");
     let service = process.election.election(ComponentId::dispatcher());
@@ -75,7 +76,7 @@ async fn two_drivers_of_a_process_never_stand_in_the_election_together() {
     let entering = contender.contend(&service);
     let (next, ()) = futures::join!(contender.wait_for_grant(), async {
         entering.await;
-        proxy.hold(false, false);
+        proxy.hold_both(false);
     });
     assert_ne!(next, term);
     let admin = AdminClient::connect(&ensemble.connect_string()).await.unwrap();
@@ -94,7 +95,7 @@ async fn two_drivers_of_a_process_never_stand_in_the_election_together() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_swaps_the_session_gets_no_flood_of_latches() {
     let ensemble = Ensemble::shared().await.unwrap();
-    let proxy = Proxy::start(&ensemble.connect_string()).await;
+    let proxy = FaultProxy::start(&ensemble.connect_string()).await.unwrap();
     let paths = new_cluster();
     let timeout = scaled(Duration::from_secs(4));
     let process = Process::start("a", &paths, options(&proxy.address(), timeout)).await;

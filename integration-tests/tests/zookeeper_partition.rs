@@ -8,9 +8,10 @@ use std::time::Duration;
 use ha_core::ids::ComponentId;
 use ha_testkit::fakes::RecordingListener;
 use ha_zookeeper::client::{ClientSource as _, MultiError, Operation};
+use integration_tests::proxy::{Direction, FaultProxy, RequestKind};
 use integration_tests::waiting::now;
 use integration_tests::{AdminClient, Ensemble, EnsembleOptions, eventually, pause, scaled};
-use zookeeper::{Process, Proxy, new_cluster, options};
+use zookeeper::{Process, new_cluster, options};
 
 const LONG: Duration = Duration::from_secs(60);
 const AT_ONCE: Duration = Duration::from_secs(2);
@@ -33,7 +34,7 @@ async fn wait_until_leads(process: &Process, within: Duration) {
 async fn a_partition_has_no_two_leaders(hold_requests: bool, hold_replies: bool, within: Duration) {
     let ensemble = Ensemble::shared().await.unwrap();
     let servers = ensemble.connect_string();
-    let proxy = Proxy::start(&servers).await;
+    let proxy = FaultProxy::start(&servers).await.unwrap();
     let paths = new_cluster();
     let timeout = TIMEOUT;
     let old = Process::start("old", &paths, options(&proxy.address(), timeout)).await;
@@ -44,7 +45,8 @@ async fn a_partition_has_no_two_leaders(hold_requests: bool, hold_replies: bool,
     pause(timeout).await;
     assert_eq!(old.term().await, Some(fence.session));
 
-    proxy.hold(hold_requests, hold_replies);
+    proxy.hold(Direction::ToServer, hold_requests);
+    proxy.hold(Direction::ToClient, hold_replies);
     let cut = now();
     loop {
         // In this order: if the old one leads after the next one does, both do at once.
@@ -58,7 +60,7 @@ async fn a_partition_has_no_two_leaders(hold_requests: bool, hold_replies: bool,
         pause(Duration::from_millis(5)).await;
     }
 
-    proxy.hold(false, false);
+    proxy.hold_both(false);
     let client = eventually("connected again", LONG, async || Ok(old.session.client().await?))
         .await
         .unwrap();
@@ -105,28 +107,15 @@ async fn a_latch_whose_create_reply_was_lost_is_adopted() {
     let ensemble = Ensemble::shared().await.unwrap();
     let servers = ensemble.connect_string();
     let admin = AdminClient::connect(&servers).await.unwrap();
-    let proxy = Proxy::start(&servers).await;
+    let proxy = FaultProxy::start(&servers).await.unwrap();
     let paths = new_cluster();
     let process = Process::connect("a", &paths, options(&proxy.address(), Duration::from_secs(20))).await;
     let client = process.session.client().await.unwrap();
-    // The parents are there, so that the next write is the latch.
+    // The parents are there, so that the next node is the latch.
     admin.create(&paths.latches(), b"").await.unwrap();
-    proxy.hold(false, true);
+    let lost = proxy.swallow_reply_and_cut(RequestKind::Create, 1);
     process.contender.contend(&process.service).await;
-    // Replies reach nobody: let them through one after another until the latch was made, and cut then.
-    eventually("the latch is made", LONG, async || {
-        if admin.children(&paths.latches()).await?.is_empty() {
-            proxy.hold(false, false);
-            tokio::task::yield_now().await;
-            proxy.hold(false, true);
-            anyhow::bail!("not yet");
-        }
-        Ok(())
-    })
-    .await
-    .unwrap();
-    proxy.cut();
-    proxy.hold(false, false);
+    lost.happened().await.unwrap();
     wait_until_leads(&process, LONG).await;
     let latches = admin.children(&paths.latches()).await.unwrap();
     assert_eq!(latches.len(), 1, "{latches:?}");
@@ -142,7 +131,7 @@ async fn retrievers_follow_changes_garbage_and_reconnects() {
     let ensemble = Ensemble::shared().await.unwrap();
     let servers = ensemble.connect_string();
     let admin = AdminClient::connect(&servers).await.unwrap();
-    let proxy = Proxy::start(&servers).await;
+    let proxy = FaultProxy::start(&servers).await.unwrap();
     let paths = new_cluster();
     let timeout = Duration::from_secs(20);
     let follower = Process::connect("follower", &paths, options(&proxy.address(), timeout)).await;
@@ -175,21 +164,21 @@ async fn retrievers_follow_changes_garbage_and_reconnects() {
     // Cut and healed without a change: the strict one is told nobody and then the same again, the tolerant nothing.
     tolerant.wait_for_address("http://second:1").await;
     let told = tolerant.leaders().len();
-    proxy.hold(true, true);
+    proxy.hold_both(true);
     proxy.cut();
     strict.wait_for_none().await;
-    proxy.hold(false, false);
+    proxy.hold_both(false);
     strict.wait_for_address("http://second:1").await;
     assert_eq!(tolerant.leaders().len(), told);
 
     // Cut, changed, healed.
-    proxy.hold(true, true);
+    proxy.hold_both(true);
     proxy.cut();
     strict.wait_for_none().await;
     let third = Process::start("third", &paths, options(&servers, timeout)).await;
     second.close().await;
     wait_until_leads(&third, AT_ONCE).await;
-    proxy.hold(false, false);
+    proxy.hold_both(false);
     strict.wait_for_address("http://third:1").await;
     tolerant.wait_for_address("http://third:1").await;
     third.close().await;

@@ -10,8 +10,9 @@ use ha_core::health::{ConnectionState, HealthMonitor};
 use ha_core::{Effect, ErrorKind};
 use ha_zookeeper::client::{ClientSource as _, CreateMode, SessionId};
 use ha_zookeeper::session::{SessionStatus, ZooKeeperSession};
+use integration_tests::proxy::{Direction, FaultProxy};
 use integration_tests::{AdminClient, Ensemble, EnsembleOptions, eventually, unique_name};
-use zookeeper::{Proxy, options};
+use zookeeper::options;
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -154,13 +155,13 @@ async fn a_session_that_expired_is_replaced() {
 #[tokio::test]
 async fn a_session_that_only_seemed_expired_is_attached_to_again() {
     let ensemble = Ensemble::shared().await.unwrap();
-    let proxy = Proxy::start(&ensemble.connect_string()).await;
+    let proxy = FaultProxy::start(&ensemble.connect_string()).await.unwrap();
     let session = connect(&proxy.address(), Duration::from_secs(4)).await;
     let before = *session.status().borrow();
     let path = create_ephemeral(&session).await;
-    proxy.hold(false, true);
+    proxy.hold(Direction::ToClient, true);
     wait_for(&session, "seemingly expired", |status| status.session.is_none()).await;
-    proxy.hold(false, false);
+    proxy.hold(Direction::ToClient, false);
     let after = wait_for(&session, "connected", |status| {
         status.is_connected() && status.session.is_some()
     })

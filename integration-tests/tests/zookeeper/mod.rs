@@ -1,8 +1,6 @@
 //! What the ZooKeeper tests share: an HA process inside the test process.
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part")]
 
-mod proxy;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,8 +22,6 @@ use ha_zookeeper::retrieval::LeaderWatches;
 use ha_zookeeper::session::{SessionOptions, ZooKeeperSession};
 use integration_tests::unique_name;
 use tokio::sync::watch;
-
-pub(crate) use proxy::Proxy;
 
 /// The paths of a cluster that no other test uses.
 pub(crate) fn new_cluster() -> ClusterPaths {

@@ -1,0 +1,175 @@
+//! One connection: in each direction one reader, and one writer that does what the faults say.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ha_core::environment::BootInstant;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{mpsc, watch};
+
+use super::Direction;
+use super::conversation::Conversation;
+use super::fault_proxy::Shared;
+use super::faults::Faults;
+use super::frame_buffer::{Frame, FrameBuffer, NoFrame};
+use super::rules::{Loss, Sentence};
+use crate::waiting::{now, pause};
+
+/// Where the id of the session and its password stand in a connect request, behind the version of the protocol, the
+/// last zxid and the timeout.
+const SESSION: std::ops::Range<usize> = 16..24;
+const PASSWORD: std::ops::Range<usize> = 28..44;
+
+/// What travels: a frame, or at last the end of the stream.
+struct Item {
+    /// Not before this it arrives.
+    due: BootInstant,
+    /// `None` for the end.
+    frame: Option<Frame>,
+}
+
+/// What becomes of a frame.
+enum Verdict {
+    Pass,
+    /// It and everything behind it is lost.
+    Lose,
+    Cut,
+}
+
+/// Serves until one side ends the connection and the other was told, or it is cut.
+pub(super) async fn serve(client: TcpStream, server: TcpStream, shared: &Shared) {
+    // What is small must not wait for more; an error is a connection's that is gone.
+    let _ = (client.set_nodelay(true), server.set_nodelay(true));
+    let faults = *shared.faults.borrow();
+    let mut cut = shared.faults.subscribe();
+    let (from_client, to_client) = client.into_split();
+    let (from_server, to_server) = server.into_split();
+    let conversation: Mutex<Conversation<Option<Sentence>>> = Mutex::default();
+    let mut is_first = true;
+    let requests = travel(Direction::ToServer, from_client, to_server, shared, |frame| {
+        if std::mem::take(&mut is_first) && faults.swap_sessions {
+            ask_for_a_new_session(frame);
+        }
+        let mut verdict = Verdict::Pass;
+        lock(&conversation).request(frame.body(), |request| {
+            let sentence = shared.rules().judge(request);
+            if let Some(sentence) = &sentence
+                && sentence.loss == Loss::RequestAndCut
+            {
+                sentence.carried_out();
+                verdict = Verdict::Cut;
+            }
+            sentence
+        });
+        verdict
+    });
+    let replies = travel(Direction::ToClient, from_server, to_client, shared, |frame| {
+        let Some(Some(sentence)) = lock(&conversation).reply(frame.body()) else {
+            return Verdict::Pass;
+        };
+        sentence.carried_out();
+        match sentence.loss {
+            Loss::Reply => Verdict::Lose,
+            Loss::ReplyAndCut | Loss::RequestAndCut => Verdict::Cut,
+        }
+    });
+    tokio::select! {
+        () = requests => {}
+        () = replies => {}
+        _ = cut.wait_for(|now| now.cuts != faults.cuts) => {}
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes what one side sends to the other, until the end has arrived there.
+async fn travel(
+    direction: Direction,
+    from: OwnedReadHalf,
+    to: OwnedWriteHalf,
+    shared: &Shared,
+    judge: impl FnMut(&mut Frame) -> Verdict,
+) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let faults = shared.faults.subscribe();
+    let delay = shared.faults.subscribe();
+    let reading = async {
+        read(from, sender, || now() + delay.borrow().of(direction).delay).await;
+        std::future::pending().await
+    };
+    tokio::select! {
+        () = reading => {}
+        () = write(direction, receiver, to, faults, judge) => {}
+    }
+}
+
+async fn read(mut from: OwnedReadHalf, to: mpsc::UnboundedSender<Item>, due: impl Fn() -> BootInstant) {
+    let mut frames = FrameBuffer::default();
+    let mut piece = vec![0; 64 * 1024];
+    let send = |frame| {
+        // Nobody takes it when the connection has ended.
+        let _ = to.send(Item { due: due(), frame });
+    };
+    while let Ok(length @ 1..) = from.read(&mut piece).await {
+        frames.push(piece.get(..length).unwrap_or_default());
+        loop {
+            match frames.next() {
+                Ok(Some(frame)) => send(Some(frame)),
+                Ok(None) => break,
+                // It ends the connection, as it does at a server.
+                Err(NoFrame) => return send(None),
+            }
+        }
+    }
+    send(None);
+}
+
+async fn write(
+    direction: Direction,
+    mut items: mpsc::UnboundedReceiver<Item>,
+    mut to: OwnedWriteHalf,
+    mut faults: watch::Receiver<Faults>,
+    mut judge: impl FnMut(&mut Frame) -> Verdict,
+) {
+    let mut all_is_lost = false;
+    while let Some(item) = items.recv().await {
+        let early = item.due.saturating_since(now());
+        if !early.is_zero() {
+            pause(early).await;
+        }
+        if faults
+            .wait_for(|faults| !faults.of(direction).held)
+            .await
+            .is_err()
+        {
+            return;
+        }
+        let Some(mut frame) = item.frame else {
+            break;
+        };
+        if all_is_lost {
+            continue;
+        }
+        match judge(&mut frame) {
+            // Where the receiver is gone, its own end comes the other way, and ends the connection when it arrives.
+            Verdict::Pass => all_is_lost = to.write_all(frame.bytes()).await.is_err(),
+            Verdict::Lose => all_is_lost = true,
+            Verdict::Cut => return,
+        }
+    }
+    if all_is_lost {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Takes the session that is asked for out of a connect request.
+fn ask_for_a_new_session(frame: &mut Frame) {
+    for part in [SESSION, PASSWORD] {
+        if let Some(bytes) = frame.body_mut().get_mut(part) {
+            bytes.fill(0);
+        }
+    }
+}

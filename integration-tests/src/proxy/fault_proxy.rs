@@ -1,0 +1,141 @@
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::connection;
+use super::faults::Faults;
+use super::rules::{Loss, Rules};
+use super::{Direction, RequestFilter, RequestKind, Swallow};
+
+/// What the proxy and its connections share.
+pub(super) struct Shared {
+    pub(super) faults: watch::Sender<Faults>,
+    rules: Mutex<Rules>,
+}
+
+impl Shared {
+    pub(super) fn rules(&self) -> MutexGuard<'_, Rules> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The proxy, on a port of 127.0.0.1. Dropping it closes its connections and the port. See the
+/// [module](super) on what its faults mean.
+pub struct FaultProxy {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    _task: JoinSet<()>,
+}
+
+impl FaultProxy {
+    /// A proxy to `server` (`host:port`) that lets everything through.
+    ///
+    /// # Errors
+    /// No port is free.
+    pub async fn start(server: &str) -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")
+            .await
+            .context("no port for a proxy")?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            faults: watch::Sender::new(Faults::default()),
+            rules: Mutex::default(),
+        });
+        let mut task = JoinSet::new();
+        task.spawn(serve(listener, server.to_owned(), Arc::clone(&shared)));
+        Ok(Self {
+            address,
+            shared,
+            _task: task,
+        })
+    }
+
+    /// Where clients connect: `127.0.0.1:port`.
+    pub fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Closes the connections that stand. What was held back or delayed on them is lost.
+    pub fn cut(&self) {
+        self.change(|faults| faults.cuts += 1);
+    }
+
+    /// From now on new connections are closed at once, or are let through again. Standing ones stay.
+    pub fn refuse(&self, refuse: bool) {
+        self.change(|faults| faults.refuse = refuse);
+    }
+
+    /// Holds back what travels in one direction, or lets it go. What was held back then arrives, in order.
+    pub fn hold(&self, direction: Direction, hold: bool) {
+        self.change(|faults| faults.of_mut(direction).held = hold);
+    }
+
+    /// [`FaultProxy::hold`] of both directions.
+    pub fn hold_both(&self, hold: bool) {
+        self.hold(Direction::ToServer, hold);
+        self.hold(Direction::ToClient, hold);
+    }
+
+    /// Has each frame that comes from now on arrive later by `delay`. The order stays.
+    pub fn delay(&self, direction: Direction, delay: Duration) {
+        self.change(|faults| faults.of_mut(direction).delay = delay);
+    }
+
+    /// From now on a client that comes back to its session is given another one, which it is not told; or no more.
+    pub fn swap_sessions(&self, swap: bool) {
+        self.change(|faults| faults.swap_sessions = swap);
+    }
+
+    /// Loses the reply of the `nth` of these requests from now (1 is the next), and everything that the server sends
+    /// behind it, until the client gives up the connection or it is cut.
+    pub fn swallow_reply(&self, requests: impl Into<RequestFilter>, nth: usize) -> Swallow {
+        self.shared.rules().add(requests.into(), nth, Loss::Reply)
+    }
+
+    /// Loses the reply of the `nth` of these requests from now (1 is the next), and cuts its connection.
+    pub fn swallow_reply_and_cut(&self, requests: impl Into<RequestFilter>, nth: usize) -> Swallow {
+        self.shared.rules().add(requests.into(), nth, Loss::ReplyAndCut)
+    }
+
+    /// Loses the `nth` of these requests from now (1 is the next), and cuts its connection: to the client it looks
+    /// like [`FaultProxy::swallow_reply_and_cut`], but the server knows nothing of it.
+    pub fn swallow_request_and_cut(&self, requests: impl Into<RequestFilter>, nth: usize) -> Swallow {
+        self.shared.rules().add(requests.into(), nth, Loss::RequestAndCut)
+    }
+
+    /// How many requests of this kind have gone to the server since the start, lost ones included.
+    pub fn seen(&self, kind: RequestKind) -> usize {
+        self.shared.rules().seen(kind)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Faults)) {
+        self.shared.faults.send_modify(change);
+    }
+}
+
+async fn serve(listener: TcpListener, server: String, shared: Arc<Shared>) {
+    let mut connections = JoinSet::new();
+    loop {
+        // An error is a client's that is gone again.
+        let Ok((client, _)) = listener.accept().await else {
+            continue;
+        };
+        while connections.try_join_next().is_some() {}
+        if shared.faults.borrow().refuse {
+            continue;
+        }
+        let server = server.clone();
+        let shared = Arc::clone(&shared);
+        connections.spawn(async move {
+            // A server that does not answer is one that closes the connection at once.
+            if let Ok(server) = TcpStream::connect(&server).await {
+                connection::serve(client, server, &shared).await;
+            }
+        });
+    }
+}

@@ -1,0 +1,124 @@
+use std::collections::BTreeMap;
+
+use tokio::sync::watch;
+
+use super::{RequestFilter, RequestKind, RequestView, Swallow};
+
+/// What is lost, and what becomes of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loss {
+    /// The reply, and everything behind it until the connection is given up.
+    Reply,
+    /// The reply; the connection is cut in its place.
+    ReplyAndCut,
+    /// The request; the connection is cut in its place.
+    RequestAndCut,
+}
+
+/// A loss that has met its request.
+#[derive(Debug)]
+pub(super) struct Sentence {
+    pub(super) loss: Loss,
+    happened: watch::Sender<bool>,
+}
+
+impl Sentence {
+    pub(super) fn carried_out(&self) {
+        self.happened.send_replace(true);
+    }
+}
+
+struct Rule {
+    filter: RequestFilter,
+    /// How many more requests it must match, the one that is lost included.
+    left: usize,
+    sentence: Sentence,
+}
+
+/// The requests so far, and what is to be lost of those to come.
+#[derive(Default)]
+pub(super) struct Rules {
+    seen: BTreeMap<RequestKind, usize>,
+    rules: Vec<Rule>,
+}
+
+impl Rules {
+    pub(super) fn add(&mut self, filter: RequestFilter, nth: usize, loss: Loss) -> Swallow {
+        let (swallow, happened) = Swallow::new(format!("{loss:?} of {filter} number {nth}"));
+        self.rules.push(Rule {
+            filter,
+            // The first from now is the least that can be meant.
+            left: nth.max(1),
+            sentence: Sentence { loss, happened },
+        });
+        swallow
+    }
+
+    pub(super) fn seen(&self, kind: RequestKind) -> usize {
+        self.seen.get(&kind).copied().unwrap_or(0)
+    }
+
+    /// Counts a request. Each rule counts every request that it matches; where several meet on one, the oldest rule
+    /// has it, and the others take the next one that they match.
+    pub(super) fn judge(&mut self, request: &RequestView) -> Option<Sentence> {
+        *self.seen.entry(request.kind).or_default() += 1;
+        let mut met = None;
+        for (index, rule) in self.rules.iter_mut().enumerate() {
+            if !rule.filter.matches(request) {
+                continue;
+            }
+            match (rule.left, met) {
+                (1, None) => met = Some(index),
+                (1, Some(_)) => {}
+                _ => rule.left -= 1,
+            }
+        }
+        met.map(|index| self.rules.remove(index).sentence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(kind: RequestKind, path: &str) -> RequestView {
+        RequestView {
+            kind,
+            xid: 1,
+            path: Some(path.to_owned()),
+            operations: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn exactly_the_nth_of_a_kind_is_met() {
+        let mut rules = Rules::default();
+        let swallow = rules.add(RequestKind::SetData.into(), 2, Loss::Reply);
+        assert!(rules.judge(&request(RequestKind::SetData, "/a")).is_none());
+        assert!(rules.judge(&request(RequestKind::GetData, "/a")).is_none());
+        let sentence = rules.judge(&request(RequestKind::SetData, "/b")).unwrap();
+        assert!(!swallow.has_happened());
+        sentence.carried_out();
+        assert!(swallow.has_happened());
+        assert!(rules.judge(&request(RequestKind::SetData, "/b")).is_none());
+        assert_eq!(rules.seen(RequestKind::SetData), 3);
+        assert_eq!(rules.seen(RequestKind::Multi), 0);
+    }
+
+    #[test]
+    fn rules_that_meet_on_one_request_take_one_each() {
+        let mut rules = Rules::default();
+        rules.add(RequestKind::SetData.into(), 2, Loss::Reply);
+        rules.add(
+            RequestFilter::from(RequestKind::SetData).about("/b"),
+            1,
+            Loss::ReplyAndCut,
+        );
+        let mut losses = Vec::new();
+        for path in ["/a", "/b", "/a", "/b"] {
+            let sentence = rules.judge(&request(RequestKind::SetData, path));
+            losses.push(sentence.map(|sentence| sentence.loss));
+        }
+        assert_eq!(losses, [None, Some(Loss::Reply), None, Some(Loss::ReplyAndCut)]);
+    }
+}
