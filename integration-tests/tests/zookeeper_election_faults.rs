@@ -8,10 +8,7 @@ use std::time::Duration;
 use ha_core::ids::ComponentId;
 use integration_tests::proxy::FaultProxy;
 use integration_tests::{AdminClient, Ensemble, eventually, scaled};
-use zookeeper::{Answers, Process, new_cluster, options};
-
-/// How soon something happens that waits for nothing.
-const AT_ONCE: Duration = Duration::from_secs(2);
+use zookeeper::{AT_ONCE, Answers, Process, new_cluster, options};
 
 /// The term of the first one ends although its session lives, and then it may not lead any more.
 #[tokio::test(flavor = "multi_thread")]
@@ -126,7 +123,7 @@ async fn a_server_that_swaps_the_session_gets_no_flood_of_latches() {
 #[tokio::test(flavor = "multi_thread")]
 async fn b52_a_leader_whose_session_was_swapped_at_a_reconnect_leads_no_more_before_its_latch_goes() {
     let ensemble = Ensemble::shared().await.unwrap();
-    let proxy = Proxy::start(&ensemble.connect_string()).await;
+    let proxy = FaultProxy::start(&ensemble.connect_string()).await.unwrap();
     let admin = AdminClient::connect(&ensemble.connect_string()).await.unwrap();
     let paths = new_cluster();
     let timeout = Duration::from_secs(10);

@@ -8,26 +8,16 @@ use std::time::Duration;
 use ha_core::ids::ComponentId;
 use ha_testkit::fakes::RecordingListener;
 use ha_zookeeper::client::{ClientSource as _, MultiError, Operation};
-use integration_tests::proxy::{Direction, FaultProxy, RequestKind};
+use integration_tests::proxy::{Direction, FaultProxy};
 use integration_tests::waiting::now;
 use integration_tests::{AdminClient, Ensemble, EnsembleOptions, eventually, pause, scaled};
-use zookeeper::{Process, new_cluster, options};
+use zookeeper::{AT_ONCE, Process, new_cluster, options, wait_until_leads};
 
 const LONG: Duration = Duration::from_secs(60);
-const AT_ONCE: Duration = Duration::from_secs(2);
 /// The session timeout where sessions expire.
 const TIMEOUT: Duration = Duration::from_secs(4);
 /// Within a session timeout, two ticks and a second of the last request that reached a server.
 const EXPIRY: Duration = Duration::from_secs(6);
-
-async fn wait_until_leads(process: &Process, within: Duration) {
-    eventually("it leads", within, async || {
-        anyhow::ensure!(process.leads().await);
-        Ok(())
-    })
-    .await
-    .unwrap();
-}
 
 /// Requests, replies or both are held back for longer than a session lasts: the lease of the process behind the
 /// proxy is over before anybody else leads, and its late writes are refused.
@@ -103,38 +93,13 @@ async fn only_replies_are_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_latch_whose_create_reply_was_lost_is_adopted() {
+async fn retrievers_follow_changes_and_survive_garbage() {
     let ensemble = Ensemble::shared().await.unwrap();
     let servers = ensemble.connect_string();
     let admin = AdminClient::connect(&servers).await.unwrap();
-    let proxy = FaultProxy::start(&servers).await.unwrap();
-    let paths = new_cluster();
-    let process = Process::connect("a", &paths, options(&proxy.address(), Duration::from_secs(20))).await;
-    let client = process.session.client().await.unwrap();
-    // The parents are there, so that the next node is the latch.
-    admin.create(&paths.latches(), b"").await.unwrap();
-    let lost = proxy.swallow_reply_and_cut(RequestKind::Create, 1);
-    process.contender.contend(&process.service).await;
-    lost.happened().await.unwrap();
-    wait_until_leads(&process, LONG).await;
-    let latches = admin.children(&paths.latches()).await.unwrap();
-    assert_eq!(latches.len(), 1, "{latches:?}");
-    assert_eq!(
-        process.session.client().await.unwrap().session_id(),
-        client.session_id()
-    );
-    process.close().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn retrievers_follow_changes_garbage_and_reconnects() {
-    let ensemble = Ensemble::shared().await.unwrap();
-    let servers = ensemble.connect_string();
-    let admin = AdminClient::connect(&servers).await.unwrap();
-    let proxy = FaultProxy::start(&servers).await.unwrap();
     let paths = new_cluster();
     let timeout = Duration::from_secs(20);
-    let follower = Process::connect("follower", &paths, options(&proxy.address(), timeout)).await;
+    let follower = Process::connect("follower", &paths, options(&servers, timeout)).await;
     let (strict, tolerant) = (RecordingListener::new(), RecordingListener::new());
     let (strict_service, tolerant_service) = (follower.retriever(false), follower.retriever(true));
     strict.listen(&strict_service).await;
@@ -161,28 +126,10 @@ async fn retrievers_follow_changes_garbage_and_reconnects() {
     .await
     .unwrap();
 
-    // Cut and healed without a change: the strict one is told nobody and then the same again, the tolerant nothing.
     tolerant.wait_for_address("http://second:1").await;
-    let told = tolerant.leaders().len();
-    proxy.hold_both(true);
-    proxy.cut();
-    strict.wait_for_none().await;
-    proxy.hold_both(false);
-    strict.wait_for_address("http://second:1").await;
-    assert_eq!(tolerant.leaders().len(), told);
-
-    // Cut, changed, healed.
-    proxy.hold_both(true);
-    proxy.cut();
-    strict.wait_for_none().await;
-    let third = Process::start("third", &paths, options(&servers, timeout)).await;
     second.close().await;
-    wait_until_leads(&third, AT_ONCE).await;
-    proxy.hold_both(false);
-    strict.wait_for_address("http://third:1").await;
-    tolerant.wait_for_address("http://third:1").await;
-    third.close().await;
     strict.wait_for_none().await;
+    tolerant.wait_for_none().await;
     strict_service.stop().await.unwrap();
     tolerant_service.stop().await.unwrap();
     follower.close().await;

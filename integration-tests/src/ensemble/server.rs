@@ -104,6 +104,21 @@ impl Server {
         self.wait_until_serving().await
     }
 
+    /// Deletes its data, as if it had lost its disk. It must not run.
+    ///
+    /// # Errors
+    /// It runs, or its folder cannot be emptied.
+    pub fn lose_data(&self) -> Result<()> {
+        anyhow::ensure!(self.process.is_none(), "the server at {} runs", self.address());
+        for entry in std::fs::read_dir(self.folder.join("data"))? {
+            let path = entry?.path();
+            if path.is_dir() {
+                std::fs::remove_dir_all(&path).with_context(|| path.display().to_string())?;
+            }
+        }
+        Ok(())
+    }
+
     /// What it is in the ensemble; an answer means that it serves.
     ///
     /// # Errors

@@ -1,6 +1,8 @@
 //! What the ZooKeeper tests share: an HA process inside the test process.
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part")]
 
+mod leaders;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +24,8 @@ use ha_zookeeper::retrieval::LeaderWatches;
 use ha_zookeeper::session::{SessionOptions, ZooKeeperSession};
 use integration_tests::unique_name;
 use tokio::sync::watch;
+
+pub(crate) use leaders::{AT_ONCE, close_all, eventually_led, leading, one_leads, wait_until_leads};
 
 /// The paths of a cluster that no other test uses.
 pub(crate) fn new_cluster() -> ClusterPaths {
@@ -99,7 +103,24 @@ pub(crate) struct Process {
 impl Process {
     /// Connects; contends for nothing yet.
     pub(crate) async fn connect(name: &str, paths: &ClusterPaths, options: SessionOptions) -> Self {
-        let environment = Environment::system();
+        Self::connect_in(
+            Environment::system(),
+            Duration::from_secs(30),
+            name,
+            paths,
+            options,
+        )
+        .await
+    }
+
+    /// Connects with another environment, and another bound on the callbacks of a revocation.
+    pub(crate) async fn connect_in(
+        environment: Environment,
+        revoke_timeout: Duration,
+        name: &str,
+        paths: &ClusterPaths,
+        options: SessionOptions,
+    ) -> Self {
         let health = HealthMonitor::default();
         let answers = watch::Sender::new(Answers::Yes);
         let session = ZooKeeperSession::connect(options, environment.clone(), health.clone())
@@ -124,11 +145,8 @@ impl Process {
             }),
             environment.clone(),
         );
-        let election = DefaultLeaderElectionService::new(
-            Arc::new(factory),
-            environment.clone(),
-            Duration::from_secs(30),
-        );
+        let election =
+            DefaultLeaderElectionService::new(Arc::new(factory), environment.clone(), revoke_timeout);
         Self {
             watches: LeaderWatches::new(session.clone(), paths.clone(), environment.clone()),
             service: election.election(ComponentId::dispatcher()),

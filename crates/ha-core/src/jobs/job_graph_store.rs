@@ -15,7 +15,8 @@ use crate::ids::JobId;
 ///
 /// # Fencing
 /// `put_job_graph` and `remove_job_graph` of services that ever started an election write only while they lead
-/// (else `NotLeader`, not applied).
+/// (else `NotLeader`, not applied). The right to replace or remove a graph ends with the term in which it was put or
+/// recovered: in a later one that is `NotLeader` too, until it is recovered again.
 ///
 /// # Errors
 /// Of every method, beside its own: `Denied`, `Unavailable` of the storage, and where processes compete

@@ -5,7 +5,7 @@ use ha_core::ids::{ComponentId, LeaderSessionId};
 use ha_core::{Error, ErrorKind, Result};
 
 use super::shared::{Command, Shared};
-use crate::client::{ClientSource, CreateMode, Operation, SessionId};
+use crate::client::{ClientSource, CreateMode, Operation, SessionId, ZkCode};
 use crate::codec::ConnectionInfo;
 use crate::fence::{Commit, FencedWriter, Proof, Term};
 use crate::identity::LeadershipPrecondition;
@@ -76,6 +76,7 @@ impl Publisher {
                     self.shared.command(Command::Published(component.clone()));
                     return Ok(());
                 }
+                Commit::Refused(refusal) if refusal.code == ZkCode::NotEmpty => return Err(occupied(&path)),
                 Commit::Refused(_) => found = self.find(&path, &term).await?,
             }
         }
@@ -146,5 +147,17 @@ fn contended(path: &str) -> Error {
         "somebody else changes this leader information faster than it can be written",
     )
     .at(path)
+    .not_applied()
+}
+
+/// What stands there cannot be replaced: it has children, which are not ours to delete. `Unavailable`, so that it
+/// is tried again.
+fn occupied(path: &str) -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        "a znode of somebody else that has children stands where this leader information belongs",
+    )
+    .at(path)
+    .advise("find out who made it, and delete its children")
     .not_applied()
 }

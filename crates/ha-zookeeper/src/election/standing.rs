@@ -166,11 +166,12 @@ impl Contention {
     ) -> Waited {
         let path = self.shared.paths.latch(predecessor);
         let clock = self.shared.clock();
+        let report = |error| self.shared.report(error);
         tokio::select! {
             biased;
             () = self.closing.cancelled() => Waited::Leave,
             change = own.changed() => self.own_changed(own, change),
-            gone = wait_until_gone(client, &path, clock.as_ref()) => match gone {
+            gone = wait_until_gone(client, &path, clock.as_ref(), &report) => match gone {
                 Gone::Node => Waited::PredecessorGone,
                 Gone::SessionOver => Waited::OwnChanged,
             },

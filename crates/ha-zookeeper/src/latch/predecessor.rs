@@ -1,8 +1,9 @@
 use std::time::Duration;
 
 use ha_core::environment::Clock;
+use ha_core::{Error, ErrorKind};
 
-use crate::client::{NodeEvent, ZkCode, ZooKeeperClient};
+use crate::client::{NodeEvent, SessionId, Stat, ZkCode, ZooKeeperClient};
 use crate::codec::LatchData;
 
 /// The wait after a read that failed.
@@ -17,15 +18,24 @@ pub(crate) enum Gone {
     SessionOver,
 }
 
-/// Completes when the latch `path` is gone. It says in the log who stands there, once.
-pub(crate) async fn wait_until_gone(client: &dyn ZooKeeperClient, path: &str, clock: &dyn Clock) -> Gone {
+/// Completes when the latch `path` is gone. It says in the log who stands there, once; one that goes with no session
+/// is given to `report`.
+pub(crate) async fn wait_until_gone(
+    client: &dyn ZooKeeperClient,
+    path: &str,
+    clock: &dyn Clock,
+    report: &(dyn Fn(Error) + Sync),
+) -> Gone {
     let mut told = false;
     loop {
         let watch = match client.get_and_watch(path).await {
-            Ok((data, _, watch)) => {
+            Ok((data, stat, watch)) => {
                 if !told {
                     told = true;
-                    tell(path, &data);
+                    tell(path, &data, &stat);
+                    if stat.ephemeral_owner == 0 {
+                        report(squatter(path));
+                    }
                 }
                 watch
             }
@@ -44,7 +54,10 @@ pub(crate) async fn wait_until_gone(client: &dyn ZooKeeperClient, path: &str, cl
     }
 }
 
-fn tell(path: &str, data: &[u8]) {
+fn tell(path: &str, data: &[u8], stat: &Stat) {
+    let owner = SessionId(stat.ephemeral_owner);
+    // By the server's clock, for people only.
+    let created_ms = stat.ctime;
     match LatchData::decode(path, data) {
         Ok(LatchData {
             process,
@@ -58,6 +71,8 @@ fn tell(path: &str, data: &[u8]) {
             host,
             pid,
             tool,
+            %owner,
+            created_ms,
             "waiting behind an operator's tool"
         ),
         Ok(LatchData {
@@ -67,9 +82,22 @@ fn tell(path: &str, data: &[u8]) {
             process,
             host,
             pid,
+            %owner,
+            created_ms,
             "waiting in the election behind another process"
         ),
         // What stands there decides nothing.
-        Err(error) => tracing::info!(path, %error, "waiting in the election behind an unreadable latch"),
+        Err(error) => {
+            tracing::info!(path, %error, %owner, created_ms, "waiting in the election behind an unreadable latch");
+        }
     }
+}
+
+fn squatter(path: &str) -> Error {
+    Error::new(
+        ErrorKind::Conflict,
+        "a persistent znode stands in the place of a latch; it ends with no session, so nobody behind it leads",
+    )
+    .at(path)
+    .advise("find out who made it, and delete it")
 }

@@ -1,5 +1,6 @@
 use std::future::Future;
 use std::sync::Weak;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use tokio::sync::{Semaphore, watch};
@@ -71,6 +72,8 @@ struct FakeDriver {
     publish_results: Mutex<Vec<Result<()>>>,
     create_results: Mutex<Vec<Result<()>>>,
     close_result: Mutex<Result<()>>,
+    /// The term that is granted while the driver is being made; 0 for none.
+    grant_in_create: AtomicU64,
     this: Weak<Self>,
 }
 
@@ -83,6 +86,7 @@ impl FakeDriver {
             publish_results: Mutex::new(Vec::new()),
             create_results: Mutex::new(Vec::new()),
             close_result: Mutex::new(Ok(())),
+            grant_in_create: AtomicU64::new(0),
             this: this.clone(),
         })
     }
@@ -146,6 +150,10 @@ impl LeaderElectionDriverFactory for FakeDriver {
         let result = self.create_results.lock().unwrap().pop().unwrap_or(Ok(()));
         result.map(|()| {
             *self.events.lock().unwrap() = Some(events);
+            let term = self.grant_in_create.swap(0, Ordering::SeqCst);
+            if term != 0 {
+                self.grant(term);
+            }
             self.this.upgrade().unwrap() as Arc<dyn LeaderElectionDriver>
         })
     }
@@ -293,5 +301,6 @@ impl World {
 }
 
 mod callbacks;
+mod events;
 mod lifecycle;
 mod publishing;

@@ -66,9 +66,17 @@ impl PointerWriter {
     }
 
     /// The version at which the held pointer may be deleted. Within one term this process alone writes, so what
-    /// it knows is right; else the pointer is read, because a replaced one has the same version.
+    /// it knows is right; else the pointer is read, because a replaced one has the same version. What was held in
+    /// an earlier term is held no more: the present one may have recovered the job.
     async fn version_of(&self, term: &Term, job_id: JobId, path: &str, holding: &Holding) -> Result<i32> {
         let session = term.fence().map(|fence| fence.session);
+        if session.is_some() && holding.session.is_some_and(|held| Some(held) != session) {
+            return Err(Error::not_leader(
+                "this job graph was put or recovered in an earlier term of leadership",
+            )
+            .at(path)
+            .advise("recover it in the present term first"));
+        }
         if session.is_some() && session == holding.session && self.changes.agrees(job_id, holding.write_id) {
             return Ok(holding.version);
         }
