@@ -18,9 +18,7 @@ use ha_zookeeper::paths::ClusterPaths;
 use integration_tests::proxy::FaultProxy;
 use integration_tests::{AdminClient, Ensemble, EnsembleOptions, eventually, scaled, unique_name};
 
-use crate::zookeeper::{
-    AT_ONCE, Process, close_all, new_cluster, one_leads, options, wait_until_leads,
-};
+use crate::zookeeper::{AT_ONCE, Process, close_all, new_cluster, one_leads, options, wait_until_leads};
 
 const LONG: Duration = Duration::from_secs(60);
 

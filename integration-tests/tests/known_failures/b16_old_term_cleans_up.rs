@@ -29,7 +29,6 @@ use integration_tests::proxy::{Direction, FaultProxy};
 use integration_tests::{AdminClient, Ensemble, pause, unique_name};
 use tempfile::TempDir;
 
-
 /// How late the removals of the first term come.
 const LATE: Duration = Duration::from_millis(500);
 const ROOT: &str = "/ha-test";
