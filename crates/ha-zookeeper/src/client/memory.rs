@@ -94,6 +94,13 @@ impl MemoryServer {
         std::mem::take(&mut self.lock().requests)
     }
 
+    /// The nodes that somebody watches, one entry a watch.
+    pub(crate) fn watches(&self) -> Vec<String> {
+        let mut state = self.lock();
+        state.watches.retain(|(_, sender)| !sender.is_closed());
+        state.watches.iter().map(|(path, _)| path.clone()).collect()
+    }
+
     /// Ends a session: its ephemeral nodes go.
     pub(crate) fn expire(&self, session: i64) {
         let mut state = self.lock();

@@ -12,3 +12,6 @@ mod unled_components;
 
 pub use driver::ZooKeeperLeaderElectionDriver;
 pub use driver_factory::ZooKeeperLeaderElectionDriverFactory;
+
+#[cfg(test)]
+mod tests;

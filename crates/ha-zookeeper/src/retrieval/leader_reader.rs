@@ -21,22 +21,21 @@ impl LeaderReader {
         }
     }
 
-    /// Makes the next readings at least as new as everything written before, and reads the history they belong to.
-    pub(super) async fn catch_up(&self, client: &dyn ZooKeeperClient) -> ZkResult<Option<Uuid>> {
-        let (synced, history) = futures::join!(client.sync(&self.path), self.history(client));
-        synced?;
-        history
+    /// Makes the next readings at least as new as everything written before.
+    pub(super) async fn catch_up(&self, client: &dyn ZooKeeperClient) -> ZkResult<()> {
+        client.sync(&self.path).await
     }
 
-    /// Reads with a watch on whatever comes next: a get on a missing node arms nothing, so a missing node is
-    /// watched by an exists.
+    /// Reads with a watch on whatever comes next, and in which history: the tree may have been made anew since the
+    /// last reading. A get on a missing node arms nothing, so a missing node is watched by an exists.
     pub(super) async fn read_and_watch(
         &self,
         client: &dyn ZooKeeperClient,
-        history: Option<Uuid>,
     ) -> ZkResult<(LeaderRetrievalEvent, NodeWatch)> {
         loop {
-            match client.get_and_watch(&self.path).await {
+            let (history, found) = futures::join!(self.history(client), client.get_and_watch(&self.path));
+            let history = history?;
+            match found {
                 Ok((data, _, watch)) => return Ok((self.event(&data, history), watch)),
                 Err(error) if error.code == ZkCode::NoNode => {}
                 Err(error) => return Err(error),
@@ -49,11 +48,14 @@ impl LeaderReader {
 
     /// Reads without a watch, at least as new as everything written before.
     pub(super) async fn verify(&self, client: &dyn ZooKeeperClient) -> Result<LeaderObservation> {
-        let history = self
-            .catch_up(client)
-            .await
-            .map_err(|error| error.at(&self.identity))?;
-        let leader = match client.get(&self.path).await {
+        let (synced, history, found) = futures::join!(
+            self.catch_up(client),
+            self.history(client),
+            client.get(&self.path)
+        );
+        synced.map_err(|error| error.at(&self.path))?;
+        let history = history.map_err(|error| error.at(&self.identity))?;
+        let leader = match found {
             Ok((data, _)) => ConnectionInfo::decode(&self.path, &data)?,
             Err(error) if error.code == ZkCode::NoNode => None,
             Err(error) => return Err(error.at(&self.path)),

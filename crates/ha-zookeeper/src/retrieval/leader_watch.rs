@@ -7,7 +7,6 @@ use ha_core::environment::Environment;
 use ha_core::health::ConnectionState;
 use ha_core::retrieval::LeaderRetrievalEvent;
 use tokio::sync::watch;
-use uuid::Uuid;
 
 use super::leader_reader::LeaderReader;
 use super::subscribers::Subscribers;
@@ -28,8 +27,6 @@ pub(super) struct LeaderWatch {
     told: ConnectionState,
     /// The session of the last reading.
     read_in: Option<SessionId>,
-    /// The history that readings belong to, as of the last (re)connect.
-    history: Option<Uuid>,
 }
 
 impl LeaderWatch {
@@ -47,7 +44,6 @@ impl LeaderWatch {
             subscribers,
             told: ConnectionState::None,
             read_in: None,
-            history: None,
         }
     }
 
@@ -98,9 +94,9 @@ impl LeaderWatch {
         let client = present.client.as_ref();
         let reader = Arc::clone(&self.reader);
         let code = |error: ZkError| error.code;
-        self.history = self.while_telling(reader.catch_up(client)).await.map_err(code)?;
+        self.while_telling(reader.catch_up(client)).await.map_err(code)?;
         loop {
-            let reading = reader.read_and_watch(client, self.history);
+            let reading = reader.read_and_watch(client);
             let (event, mut fired) = self.while_telling(reading).await.map_err(code)?;
             let session = client.session_id();
             if self.read_in.is_some_and(|earlier| earlier != session) {
@@ -135,10 +131,6 @@ impl LeaderWatch {
                         self.tell_connection(status.state);
                     }
                 }
-            }
-            if self.history.is_none() {
-                // The tree may have been made since.
-                self.history = self.while_telling(reader.catch_up(client)).await.map_err(code)?;
             }
         }
     }

@@ -29,6 +29,8 @@ struct Inner {
 
 /// A component that is followed, as long as a retriever holds it. Dropping the last takes the watch off.
 pub(super) struct Followed {
+    component: ComponentId,
+    watches: Weak<Inner>,
     reader: Arc<LeaderReader>,
     subscribers: Arc<Subscribers>,
     session: ZooKeeperSession,
@@ -52,7 +54,6 @@ impl LeaderWatches {
     pub(super) fn follow(&self, component: &ComponentId) -> Arc<Followed> {
         let inner = &self.inner;
         let mut followed = inner.followed.lock().unwrap_or_else(PoisonError::into_inner);
-        followed.retain(|_, one| one.strong_count() > 0);
         if let Some(one) = followed.get(component).and_then(Weak::upgrade) {
             return one;
         }
@@ -74,6 +75,8 @@ impl LeaderWatches {
             }
         });
         let one = Arc::new(Followed {
+            component: component.clone(),
+            watches: Arc::downgrade(inner),
             reader,
             subscribers,
             session: inner.session.clone(),
@@ -81,6 +84,22 @@ impl LeaderWatches {
         });
         followed.insert(component.clone(), Arc::downgrade(&one));
         one
+    }
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        let Some(watches) = self.watches.upgrade() else {
+            return;
+        };
+        let mut followed = watches.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another one may have taken its place since the last retriever let go of it.
+        if followed
+            .get(&self.component)
+            .is_some_and(|one| one.strong_count() == 0)
+        {
+            followed.remove(&self.component);
+        }
     }
 }
 

@@ -10,3 +10,6 @@ mod subscribers;
 pub use driver::ZooKeeperLeaderRetrievalDriver;
 pub use driver_factory::ZooKeeperLeaderRetrievalDriverFactory;
 pub use leader_watches::LeaderWatches;
+
+#[cfg(test)]
+mod tests;

@@ -25,6 +25,7 @@ impl ClientStates for StateWatcher {
 
 /// States that a test tells.
 #[cfg(test)]
+#[derive(Clone)]
 pub(super) struct Told(pub(super) tokio::sync::watch::Receiver<SessionState>);
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use tokio::sync::watch;
 use zookeeper_client::SessionState;
 
 use super::client_states::ClientStates;
-use super::keeper::Ended;
+use super::served::Ended;
 use super::shared::Shared;
 
 /// Follows the state of the connection until the session is over. `losses` are the send times of operations that

@@ -1,18 +1,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ha_core::Error;
 use ha_core::backoff::Backoff;
 use ha_core::environment::BootInstant;
 use ha_core::health::ConnectionState;
 use tokio_util::sync::CancellationToken;
 
-use super::activity::Activity;
-use super::connection::follow;
-use super::heartbeat::Heartbeat;
-use super::observed_client::ObservedClient;
+use super::served::{Ended, Served, serve};
 use super::shared::Shared;
-use crate::client::{SessionId, WireClient, ZooKeeperClient, attach_client, connect_client};
+use crate::client::{WireClient, ZooKeeperClient as _, attach_client, connect_client};
 
 /// The longest wait between attempts to get a new session.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -26,18 +22,6 @@ pub(super) struct Connected {
     pub(super) connect_called: BootInstant,
     /// It was attached to a session that another client had made.
     pub(super) attached: bool,
-}
-
-/// Why a client's time is over.
-pub(super) enum Ended {
-    /// The session is over, or the client thinks so.
-    SessionOver,
-    /// The server has put another session in its place, this one where it is known.
-    Swapped(Option<SessionId>),
-    /// There is no use in another one.
-    Fatal(Error),
-    /// This process closes the session.
-    Closing,
 }
 
 /// The one task that owns the client of the present session and replaces it. There are never two clients on
@@ -88,41 +72,14 @@ impl Keeper {
 
     /// Serves one client until its time is over.
     async fn serve(&self, connected: Connected) -> Ended {
-        let client = Arc::clone(&connected.client);
-        let terms = match self.shared.lease_terms(client.session_timeout()) {
-            Ok(terms) => terms,
-            Err(error) => return Ended::Fatal(error),
+        let served = Served {
+            states: connected.client.state_watcher(),
+            session_timeout: connected.client.session_timeout(),
+            connect_called: connected.connect_called,
+            attached: connected.attached,
+            client: connected.client,
         };
-        let lease = if connected.attached {
-            self.shared.gate.session_reattached(terms)
-        } else {
-            self.shared.gate.session_created(terms, connected.connect_called)
-        };
-        drop(connected);
-        let clock = Arc::clone(&self.shared.environment.clock);
-        let states = client.state_watcher();
-        let activity = Arc::new(Activity::new(Arc::clone(&self.shared.gate), lease, states));
-        let observed: Arc<dyn ZooKeeperClient> = Arc::new(ObservedClient::new(
-            Arc::<WireClient>::clone(&client),
-            Arc::clone(&clock),
-            Arc::clone(&activity),
-        ));
-        self.shared.begin(&observed, activity.lease(), terms);
-        let heartbeat = Heartbeat {
-            client: observed,
-            activity: Arc::clone(&activity),
-            slot: &self.shared.proof,
-            terms,
-            clock,
-            status: self.shared.status.subscribe(),
-        };
-        tokio::select! {
-            biased;
-            () = self.closing.cancelled() => Ended::Closing,
-            () = self.shared.swapped(client.session_id()) => Ended::Swapped(None),
-            ended = follow(&self.shared, client.state_watcher(), activity.losses()) => ended,
-            another = heartbeat.beat() => Ended::Swapped(Some(another)),
-        }
+        serve(&self.shared, &self.closing, served).await
     }
 
     /// Attaches to the old session once more, for a client says that a session is over when the servers are

@@ -6,7 +6,10 @@ mod connection;
 mod connections;
 mod heartbeat;
 mod keeper;
+#[cfg(test)]
+pub(crate) mod memory_session;
 mod observed_client;
+mod served;
 mod session_check;
 mod session_options;
 mod session_status;

@@ -34,6 +34,11 @@ const LONGEST_RETRY_WAIT: Duration = Duration::from_secs(30);
 /// follows leaders loses nothing by the swap.
 ///
 /// # Limits
+/// While only replies are lost, the attempts to connect keep the old session alive, and with it the latch: the lease
+/// is over in time, but until the fault ends nobody leads for up to 2.7 session timeouts (1.4 until the client crate
+/// gives up, a quarter for the attempt to attach, one until the session expires). The session cannot be closed
+/// earlier: that takes a reply to the connect. Once replies come again, leadership is granted anew at once.
+///
 /// All servers have to grant the same session timeout: what one grants at a reconnect is not known to this process.
 #[derive(Clone)]
 pub struct ZooKeeperSession {
@@ -79,6 +84,12 @@ impl ZooKeeperSession {
             .await;
         drop(told);
         Ok(Self { shared, tasks })
+    }
+
+    /// The handle of a session that a test serves.
+    #[cfg(test)]
+    pub(super) const fn of(shared: Arc<Shared>, tasks: Arc<TaskScope>) -> Self {
+        Self { shared, tasks }
     }
 
     /// Follows the state of the session.
