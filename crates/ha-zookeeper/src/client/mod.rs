@@ -1,10 +1,11 @@
 //! The boundary below the recipes: the few ZooKeeper operations that the project uses, as a trait, so that
-//! election and stores can run on the real client, on a recording one, or on one in memory.
+//! election and stores can run on the real client, on a recording one, or on the one of a server in memory (module
+//! `memory`, with the feature `testing`).
 
 mod classify;
 mod connect;
-#[cfg(test)]
-pub(crate) mod memory;
+#[cfg(any(test, feature = "testing"))]
+pub mod memory;
 mod node_watch;
 mod operation;
 mod request_size;
