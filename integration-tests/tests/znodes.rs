@@ -1,15 +1,12 @@
 //! What an operator sees and does with ZooKeeper's own tools.
 
-#![allow(clippy::print_stderr, reason = "a check that is left out is told")]
-
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use integration_tests::waiting::now;
 use integration_tests::zk_cli::zk_cli;
 use integration_tests::{
-    AdminClient, ClusterProcess, Ensemble, EnsembleOptions, TestCluster, TestJob, eventually, full_form,
-    pause, scaled,
+    AdminClient, ClusterProcess, Ensemble, EnsembleOptions, TestCluster, TestJob, eventually, scaled,
 };
 
 const SESSION_TIMEOUT: Duration = Duration::from_secs(6);
@@ -117,49 +114,5 @@ async fn deleting_the_leaders_latch_moves_leadership_within_2_s() -> Result<()> 
     for process in &mut processes {
         ensure!(process.process().is_alive(), "{} has ended", process.name());
     }
-    Ok(())
-}
-
-/// A minute in the full form (`HA_TEST_FULL=1`), 10 s else.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn three_idle_processes_change_no_znode() -> Result<()> {
-    let ensemble = Ensemble::start(EnsembleOptions::standalone()).await?;
-    let admin = AdminClient::connect(&ensemble.connect_string()).await?;
-    let cluster = TestCluster::new(&ensemble.connect_string(), SESSION_TIMEOUT)?;
-    let processes = spawn_three(&cluster)?;
-    let leader = cluster
-        .wait_until_standing(&admin, &processes.iter().collect::<Vec<_>>())
-        .await?;
-    // All components are led: what follows is idle.
-    eventually("every component has its leader", TIMEOUT, async || {
-        for component in ["dispatcher", "resource_manager", "rest_server"] {
-            let path = cluster.znode(&format!("leader/{component}/connection_info"));
-            ensure!(admin.get(&path).await?.is_some(), "{component} has none");
-        }
-        Ok(())
-    })
-    .await?;
-    let before = admin.walk(&cluster.znode("")).await?;
-    let transactions = ensemble.transactions()?;
-    let idle = Duration::from_secs(if full_form() { 60 } else { 10 });
-    pause(idle).await;
-    AdminClient::expect_unchanged(&before, &admin.walk(&cluster.znode("")).await?)?;
-    let (Some(before), Some(all)) = (transactions, ensemble.transactions()?) else {
-        eprintln!("not checked against the server's log: it is not this test's own server");
-        return Ok(());
-    };
-    let new: Vec<_> = all.iter().skip(before.len()).collect();
-    // The lease proofs of the leading process: 8 a session timeout, and nothing of anybody else.
-    ensure!(
-        new.iter()
-            .all(|transaction| transaction.session == leader.zookeeper_session),
-        "{new:?}"
-    );
-    let proofs = idle.as_millis() * 8 / SESSION_TIMEOUT.as_millis();
-    ensure!(
-        new.len() as u128 <= proofs + 3,
-        "{} transactions, {proofs} proofs are due: {new:?}",
-        new.len()
-    );
     Ok(())
 }

@@ -10,7 +10,7 @@ use ha_testkit::fakes::RecordingListener;
 use ha_zookeeper::client::{ClientSource as _, MultiError, Operation};
 use integration_tests::proxy::{Direction, FaultProxy};
 use integration_tests::waiting::now;
-use integration_tests::{AdminClient, Ensemble, EnsembleOptions, eventually, pause, scaled};
+use integration_tests::{AdminClient, Ensemble, eventually, pause, scaled};
 use zookeeper::{AT_ONCE, Process, new_cluster, options, wait_until_leads};
 
 const LONG: Duration = Duration::from_secs(60);
@@ -133,34 +133,4 @@ async fn retrievers_follow_changes_and_survive_garbage() {
     strict_service.stop().await.unwrap();
     tolerant_service.stop().await.unwrap();
     follower.close().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_rolling_restart_of_three_servers_is_invisible() {
-    let mut ensemble = Ensemble::start(EnsembleOptions::three()).await.unwrap();
-    let paths = new_cluster();
-    let timeout = scaled(Duration::from_secs(30));
-    let servers = ensemble.connect_string();
-    let leader = Process::start("leader", &paths, options(&servers, timeout)).await;
-    wait_until_leads(&leader, LONG).await;
-    let standby = Process::start("standby", &paths, options(&servers, timeout)).await;
-    let term = leader.term().await;
-    for server in 0..3 {
-        ensemble.server(server).unwrap().kill().unwrap();
-        ensemble.server(server).unwrap().restart().await.unwrap();
-        ensemble.leader().await.unwrap();
-        eventually("both are connected", LONG, async || {
-            for process in [&leader, &standby] {
-                let client = process.session.client().await?;
-                client.sync("/").await?;
-            }
-            Ok(())
-        })
-        .await
-        .unwrap();
-        assert_eq!(leader.term().await, term);
-    }
-    leader.close().await;
-    wait_until_leads(&standby, AT_ONCE).await;
-    standby.close().await;
 }

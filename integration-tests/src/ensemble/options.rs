@@ -49,6 +49,13 @@ impl EnsembleOptions {
         self
     }
 
+    /// The same with another number of ticks after which a follower notices that its leader is gone.
+    #[must_use]
+    pub fn with_sync_limit(mut self, sync_limit: u32) -> Self {
+        self.sync_limit = sync_limit;
+        self
+    }
+
     /// The same with another bound on session timeouts.
     #[must_use]
     pub fn with_max_session_timeout(mut self, max_session_timeout: Duration) -> Self {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ha_core::election::{DefaultLeaderElectionService, LeaderElectionService};
+use ha_core::election::{DefaultLeaderElectionService, LeaderContender, LeaderElectionService};
 use ha_core::environment::Environment;
 use ha_core::health::HealthMonitor;
 use ha_core::ids::{ClusterId, ComponentId, LeaderSessionId};
@@ -95,6 +95,7 @@ pub(crate) struct Process {
     pub(crate) paths: ClusterPaths,
     pub(crate) environment: Environment,
     pub(crate) watches: LeaderWatches,
+    factory: Arc<ZooKeeperLeaderElectionDriverFactory>,
     pub(crate) election: Arc<DefaultLeaderElectionService>,
     pub(crate) contender: Arc<RecordingContender>,
     pub(crate) service: Arc<dyn LeaderElectionService>,
@@ -145,9 +146,10 @@ impl Process {
             }),
             environment.clone(),
         );
-        let election =
-            DefaultLeaderElectionService::new(Arc::new(factory), environment.clone(), revoke_timeout);
+        let factory = Arc::new(factory);
+        let election = new_election(&factory, &environment, revoke_timeout);
         Self {
+            factory,
             watches: LeaderWatches::new(session.clone(), paths.clone(), environment.clone()),
             service: election.election(ComponentId::dispatcher()),
             contender: RecordingContender::confirming(&format!("http://{name}:1")),
@@ -187,6 +189,19 @@ impl Process {
         self.fence.current().unwrap().unwrap().latch_path
     }
 
+    /// After its contender was stopped: another one, in the same session.
+    pub(crate) async fn stand_anew(&mut self) {
+        let address = LeaderContender::address(self.contender.as_ref());
+        self.contender = RecordingContender::confirming(&address);
+        self.service = self.election.election(ComponentId::dispatcher());
+        self.contender.contend(&self.service).await;
+    }
+
+    /// After its election was dropped or closed: another one, in the same session.
+    pub(crate) fn new_election(&self) -> Arc<DefaultLeaderElectionService> {
+        new_election(&self.factory, &self.environment, Duration::from_secs(30))
+    }
+
     /// Gives up leadership and closes the session.
     pub(crate) async fn close(&self) {
         self.election.close().await.unwrap();
@@ -195,9 +210,18 @@ impl Process {
 
     /// Follows the dispatcher.
     pub(crate) fn retriever(&self, tolerate_suspended: bool) -> Arc<dyn LeaderRetrievalService> {
+        self.retriever_of(ComponentId::dispatcher(), tolerate_suspended)
+    }
+
+    /// Follows a component.
+    pub(crate) fn retriever_of(
+        &self,
+        component: ComponentId,
+        tolerate_suspended: bool,
+    ) -> Arc<dyn LeaderRetrievalService> {
         let factory = ha_zookeeper::retrieval::ZooKeeperLeaderRetrievalDriverFactory::new(
             self.watches.clone(),
-            ComponentId::dispatcher(),
+            component,
         );
         ha_core::retrieval::DefaultLeaderRetrievalService::new(
             Arc::new(factory),
@@ -205,4 +229,13 @@ impl Process {
             self.environment.clone(),
         )
     }
+}
+
+fn new_election(
+    factory: &Arc<ZooKeeperLeaderElectionDriverFactory>,
+    environment: &Environment,
+    revoke_timeout: Duration,
+) -> Arc<DefaultLeaderElectionService> {
+    let factory = Arc::<ZooKeeperLeaderElectionDriverFactory>::clone(factory);
+    DefaultLeaderElectionService::new(factory, environment.clone(), revoke_timeout)
 }
