@@ -47,6 +47,7 @@ impl LeaderElectionService for ComponentElection {
             .start(slot)
             .map_err(|error| error.at(self.component.as_str()))?;
         let (reply, answer) = oneshot::channel();
+        let begun = BegunStart(self);
         let started = match self.election.send(ElectionMessage::Start {
             slot: Arc::clone(&slot),
             contender,
@@ -55,6 +56,7 @@ impl LeaderElectionService for ComponentElection {
             Ok(()) => answer.await.unwrap_or_else(|_| Err(self.election.closed())),
             Err(error) => Err(error),
         };
+        std::mem::forget(begun);
         if started.is_err() {
             self.lifecycle.start_failed(&slot);
         }
@@ -115,6 +117,19 @@ impl LeaderElectionService for ComponentElection {
 
     fn subscribe(&self) -> watch::Receiver<Option<LeaderInformation>> {
         self.information.subscribe()
+    }
+}
+
+/// A start that has not returned yet. Dropped with it, it gives up what was begun: nobody may know of it.
+struct BegunStart<'a>(&'a ComponentElection);
+
+impl Drop for BegunStart<'_> {
+    fn drop(&mut self) {
+        if let Some(slot) = self.0.lifecycle.stop() {
+            slot.begin_stop();
+            // An election that has ended has nothing left to stop.
+            let _ = self.0.election.send(ElectionMessage::Stop { slot, reply: None });
+        }
     }
 }
 

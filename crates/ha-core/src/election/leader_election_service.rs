@@ -8,6 +8,9 @@ use crate::error::Result;
 use crate::ids::LeaderSessionId;
 
 /// Takes part in the election of the leader of one component.
+///
+/// Dropping a started service does not leave the election: the contender stands there until the service is stopped,
+/// or the election is closed or dropped.
 #[async_trait]
 pub trait LeaderElectionService: Send + Sync + 'static {
     /// Enters the election with `contender`.
@@ -17,7 +20,8 @@ pub trait LeaderElectionService: Send + Sync + 'static {
     /// this process stands for the component; `Closed` when the services are closed.
     ///
     /// # Cancellation
-    /// A cancelled start leaves the service either not started or started; call `stop` to be sure.
+    /// A start that is dropped half-way is a `stop`: what was begun is given up in the background. Call `stop` to
+    /// wait for that.
     ///
     /// # On connection loss
     /// Does not fail: the contender waits until the connection is back.

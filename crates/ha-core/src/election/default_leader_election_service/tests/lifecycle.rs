@@ -99,6 +99,29 @@ async fn a_second_contender_of_a_component_and_a_second_start_are_refused() {
 }
 
 #[tokio::test]
+async fn a_start_that_is_dropped_half_way_is_given_up() {
+    let world = World::new();
+    let service = world.service.election(ComponentId::dispatcher());
+    let contender = Arc::new(Recorder::new(&service));
+    {
+        let mut start = std::pin::pin!(service.start(Arc::clone(&contender) as _));
+        assert!(futures::poll!(&mut start).is_pending());
+    }
+    world.driver.calls.until_has("close".to_owned()).await;
+    within_bounds(service.stop()).await.unwrap();
+    let again = service.start(Arc::clone(&contender) as _).await.unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::Invalid, "it was stopped");
+    // Nobody keeps the contender.
+    within_bounds(async {
+        while Arc::strong_count(&contender) > 1 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    world.dispatcher().await;
+}
+
+#[tokio::test]
 async fn an_election_that_cannot_be_entered_now_is_entered_later() {
     let world = World::new();
     *world.driver.create_results.lock().unwrap() = vec![Err(Error::new(ErrorKind::Unavailable, "down"))];
