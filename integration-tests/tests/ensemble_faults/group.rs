@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use ha_core::ids::LeaderSessionId;
@@ -5,7 +6,9 @@ use ha_testkit::fakes::ContenderCall;
 use ha_zookeeper::client::ClientSource as _;
 use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::session::SessionOptions;
+use integration_tests::leadership::{Intervals, LeadershipRecorder};
 use integration_tests::{eventually, scaled};
+use tempfile::TempDir;
 
 use crate::zookeeper::{Process, close_all, new_cluster, one_leads};
 
@@ -19,6 +22,8 @@ pub(crate) const LONG: Duration = Duration::from_secs(60);
 pub(crate) struct Group {
     pub(crate) paths: ClusterPaths,
     pub(crate) processes: Vec<Process>,
+    recorders: Vec<LeadershipRecorder>,
+    records: TempDir,
 }
 
 /// How a process stood before something happened to the servers.
@@ -43,10 +48,16 @@ impl Group {
         let mut group = Self {
             paths,
             processes: Vec::new(),
+            recorders: Vec::new(),
+            records: TempDir::new().unwrap(),
         };
         for index in 0..size {
             let name = format!("p{index}");
-            let process = Process::start(&name, &group.paths, options.clone()).await;
+            let process = Process::connect(&name, &group.paths, options.clone()).await;
+            let service = Arc::clone(&process.service);
+            let recorder = LeadershipRecorder::start(group.records.path(), &name, "dispatcher", service);
+            group.recorders.push(recorder.unwrap());
+            process.contender.contend(&process.service).await;
             group.processes.push(process);
             if index == 0 {
                 group.one_leads(SOON).await;
@@ -141,9 +152,18 @@ impl Group {
         self.answered().await;
     }
 
-    /// All leave, in order, and close their sessions.
-    pub(crate) async fn close(&self) {
+    /// All leave, in order, and close their sessions; fails if two ever led at once.
+    pub(crate) async fn close(self) {
         close_all(&self.processes).await;
+        drop(self.recorders);
+        let terms = Intervals::read(self.records.path()).unwrap();
+        terms.check_no_overlap().unwrap();
+        if let Some(closest) = terms.closest_hand_over() {
+            eprintln!(
+                "the closest hand-over: {:.3} ms between two leaders",
+                closest.distance_millis()
+            );
+        }
     }
 }
 
