@@ -2,7 +2,7 @@
 //! FOLDER` runs the server that all test processes share, and is started by them.
 
 use anyhow::{Result, bail};
-use integration_tests::ensemble::{Choice, Installation, supervise};
+use integration_tests::ensemble::{Choice, Installation, engine_version, supervise};
 
 #[expect(clippy::print_stdout, reason = "the answer of `prepare`")]
 fn prepare() -> Result<()> {
@@ -13,6 +13,10 @@ fn prepare() -> Result<()> {
                 "ZooKeeper ensemble of the tests: process ({})",
                 installation.origin()
             );
+        }
+        Choice::Container(image) => {
+            let engine = engine_version()?;
+            println!("ZooKeeper ensemble of the tests: container ({image}, engine {engine})");
         }
         Choice::Given(address) => println!("ZooKeeper ensemble of the tests: given address {address}"),
     }

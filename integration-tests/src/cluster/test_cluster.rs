@@ -68,7 +68,7 @@ impl TestCluster {
             folder,
         };
         Ok(match Choice::from_environment()? {
-            Choice::Process => {
+            Choice::Process | Choice::Container(_) => {
                 let tick = EnsembleOptions::standalone().tick_time.as_millis();
                 cluster.with(
                     "high-availability.zookeeper.server-tick-time",

@@ -1,19 +1,23 @@
 use anyhow::{Result, bail};
 
+use super::ImageName;
+
 /// Which ensemble the tests use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// Servers as local JVM processes; the default.
     Process,
+    /// Servers in containers of this image.
+    Container(ImageName),
     /// The ensemble at this address.
     Given(String),
 }
 
 impl Choice {
-    /// Reads `HA_TEST_ZOOKEEPER`; unset means `process`.
+    /// Reads `HA_TEST_ZOOKEEPER`; unset means `process`. The image of `container` is HA_TEST_ZOOKEEPER_IMAGE.
     ///
     /// # Errors
-    /// Its value is none of `process` and `host:port`.
+    /// Its value is none of `process`, `container` and `host:port`, or the image is not `NAME:TAG`.
     pub fn from_environment() -> Result<Self> {
         Self::parse(std::env::var("HA_TEST_ZOOKEEPER").ok().as_deref())
     }
@@ -21,10 +25,7 @@ impl Choice {
     fn parse(value: Option<&str>) -> Result<Self> {
         match value.map(str::trim) {
             None | Some("" | "process") => Ok(Self::Process),
-            Some("container") => bail!(
-                "HA_TEST_ZOOKEEPER=container: containers are not supported yet, they come later; \
-                 use `process` or `host:port`"
-            ),
+            Some("container") => Ok(Self::Container(ImageName::from_environment()?)),
             Some(address)
                 if address.split(',').all(|part| {
                     part.rsplit_once(':')
@@ -33,7 +34,7 @@ impl Choice {
             {
                 Ok(Self::Given(address.to_owned()))
             }
-            Some(other) => bail!("HA_TEST_ZOOKEEPER={other}: expected `process` or `host:port`"),
+            Some(other) => bail!("HA_TEST_ZOOKEEPER={other}: expected `process`, `container` or `host:port`"),
         }
     }
 }
@@ -53,9 +54,12 @@ mod tests {
     }
 
     #[test]
-    fn container_says_that_it_comes_later() {
-        let error = Choice::parse(Some("container")).unwrap_err().to_string();
-        assert!(error.contains("come later"), "{error}");
+    fn container_has_an_image_and_nonsense_is_refused() {
+        let image = ImageName::from_environment().unwrap();
+        assert_eq!(
+            Choice::parse(Some("container")).unwrap(),
+            Choice::Container(image)
+        );
         assert!(Choice::parse(Some("nonsense")).is_err());
     }
 }

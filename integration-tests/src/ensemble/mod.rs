@@ -1,11 +1,12 @@
 //! ZooKeeper ensembles for tests, chosen by `HA_TEST_ZOOKEEPER`.
 
 mod choice;
+mod containers;
 mod four_letter;
-mod installation;
 mod options;
+mod own_ensemble;
 mod ports;
-mod process_ensemble;
+mod processes;
 mod server;
 mod shared;
 mod transactions;
@@ -13,11 +14,12 @@ mod transactions;
 use anyhow::{Context as _, Result};
 
 pub use choice::Choice;
+pub use containers::{ImageName, engine_version};
 pub use four_letter::{ServerRole, four_letter_word};
-pub use installation::Installation;
 pub use options::EnsembleOptions;
+pub use own_ensemble::OwnEnsemble;
 pub use ports::ReservedPort;
-pub use process_ensemble::ProcessEnsemble;
+pub use processes::Installation;
 pub use server::Server;
 pub use shared::{SharedServer, supervise};
 pub use transactions::Transaction;
@@ -31,7 +33,7 @@ pub struct Ensemble {
 #[derive(Debug)]
 enum Kind {
     /// Own servers, ended with this value.
-    Own(ProcessEnsemble),
+    Own(OwnEnsemble),
     /// The one server of all test processes.
     Shared(SharedServer),
     /// Somebody else's.
@@ -45,12 +47,12 @@ impl Ensemble {
     /// and says so.
     ///
     /// # Errors
-    /// No server is installed and none can be installed, or it does not come up.
+    /// What the servers run on is not there and cannot be installed, or one does not come up.
     pub async fn start(options: EnsembleOptions) -> Result<Self> {
         let choice = Choice::from_environment()?;
         let kind = match choice {
             Choice::Given(address) => Kind::Given(address),
-            Choice::Process => Kind::Own(ProcessEnsemble::start(options).await?),
+            Choice::Process | Choice::Container(_) => Kind::Own(OwnEnsemble::start(&choice, &options).await?),
         };
         let ensemble = Self { kind };
         report(&ensemble.description());
@@ -63,9 +65,10 @@ impl Ensemble {
     /// # Errors
     /// As [`Ensemble::start`].
     pub async fn shared() -> Result<Self> {
-        let kind = match Choice::from_environment()? {
+        let choice = Choice::from_environment()?;
+        let kind = match choice {
             Choice::Given(address) => Kind::Given(address),
-            Choice::Process => Kind::Shared(SharedServer::acquire().await?),
+            Choice::Process | Choice::Container(_) => Kind::Shared(SharedServer::acquire(&choice).await?),
         };
         let ensemble = Self { kind };
         report(&ensemble.description());
@@ -85,7 +88,7 @@ impl Ensemble {
     pub fn description(&self) -> String {
         match &self.kind {
             Kind::Own(ensemble) => ensemble.description(),
-            Kind::Shared(server) => format!("process, shared server at {}", server.address()),
+            Kind::Shared(server) => format!("{}, shared server at {}", server.kind(), server.address()),
             Kind::Given(address) => format!("given address {address}"),
         }
     }
@@ -111,7 +114,7 @@ impl Ensemble {
                 .with_context(|| format!("there is no server {index}")),
             Kind::Shared(_) | Kind::Given(_) => anyhow::bail!(
                 "this test controls servers, which it cannot with {description}; \
-                 run it with HA_TEST_ZOOKEEPER=process and a server of its own"
+                 run it with HA_TEST_ZOOKEEPER=process or container, and a server of its own"
             ),
         }
     }

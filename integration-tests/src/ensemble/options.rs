@@ -16,6 +16,9 @@ pub struct EnsembleOptions {
 }
 
 impl EnsembleOptions {
+    /// ZooKeeper's `initLimit`: generous, for servers that start on a busy machine.
+    pub(super) const INIT_LIMIT: u32 = 20;
+
     /// One server that stands alone.
     pub fn standalone() -> Self {
         Self {

@@ -1,70 +1,60 @@
-use std::fs::File;
+use std::fmt::Debug;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
-use super::{Installation, ReservedPort, ServerRole, Transaction, transactions};
-use crate::process::ManagedProcess;
+use super::{ReservedPort, ServerRole, Transaction};
 use crate::waiting::eventually;
 
-const MAIN_CLASS: &str = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// One ZooKeeper server: a JVM process with a data folder of its own on 127.0.0.1.
+/// One ZooKeeper server: a process or a container, with data of its own, that serves on 127.0.0.1.
 #[derive(Debug)]
 pub struct Server {
-    pub(super) installation: Installation,
-    pub(super) folder: PathBuf,
-    pub(super) port: ReservedPort,
-    pub(super) force_sync: bool,
-    pub(super) process: Option<ManagedProcess>,
+    port: ReservedPort,
+    control: Box<dyn ServerControl>,
+}
+
+/// What is done to a server, by means of what it runs as. Ends it when it is dropped.
+pub(super) trait ServerControl: Debug + Send + Sync {
+    fn pid(&self) -> Option<u32>;
+    fn is_alive(&mut self) -> bool;
+    fn start(&mut self) -> Result<()>;
+    fn kill(&mut self) -> Result<()>;
+    fn stop(&self) -> Result<()>;
+    fn cont(&self) -> Result<()>;
+    fn transactions(&self) -> Result<Vec<Transaction>>;
+    /// All that it logged so far.
+    fn log(&self) -> String;
 }
 
 impl Server {
+    pub(super) fn new(port: ReservedPort, control: Box<dyn ServerControl>) -> Self {
+        Self { port, control }
+    }
+
     /// Where clients connect.
     pub fn address(&self) -> SocketAddr {
         self.port.address()
     }
 
-    /// The process id while it runs.
+    /// The process id while it runs, as the machine of its engine numbers processes.
     pub fn pid(&self) -> Option<u32> {
-        self.process.as_ref().map(ManagedProcess::pid)
+        self.control.pid()
     }
 
     /// Whether its process runs.
     pub fn is_alive(&mut self) -> bool {
-        self.process.as_mut().is_some_and(ManagedProcess::is_alive)
+        self.control.is_alive()
     }
 
-    /// Starts it (again), with the data that it has. Does nothing when it runs. Does not wait.
+    /// Starts it (again), with the data that it has. Does nothing when it runs. Does not wait until it serves.
     ///
     /// # Errors
-    /// The JVM cannot be started.
+    /// The JVM or the container cannot be started.
     pub fn start(&mut self) -> Result<()> {
-        if self.process.is_some() {
-            return Ok(());
-        }
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(self.folder.join("server.log"))?;
-        let force_sync = if self.force_sync { "yes" } else { "no" };
-        let mut command = self.installation.command(
-            MAIN_CLASS,
-            &[
-                ("zookeeper.forceSync", force_sync),
-                ("zookeeper.admin.enableServer", "false"),
-                ("org.slf4j.simpleLogger.showDateTime", "true"),
-            ],
-        );
-        command
-            .arg(self.folder.join("zoo.cfg"))
-            .stdout(log.try_clone()?)
-            .stderr(log);
-        self.process = Some(ManagedProcess::spawn("zookeeper", &mut command)?);
-        Ok(())
+        self.control.start().with_context(|| self.name())
     }
 
     /// kill -9. It can be started again.
@@ -72,26 +62,23 @@ impl Server {
     /// # Errors
     /// The signal cannot be sent.
     pub fn kill(&mut self) -> Result<()> {
-        match self.process.take() {
-            Some(mut process) => process.kill(),
-            None => Ok(()),
-        }
+        self.control.kill().with_context(|| self.name())
     }
 
-    /// SIGSTOP: it keeps its connections and answers nothing.
+    /// SIGSTOP, or a pause of the container: it keeps its connections and answers nothing.
     ///
     /// # Errors
     /// It does not run.
     pub fn stop(&self) -> Result<()> {
-        self.running()?.stop()
+        self.control.stop().with_context(|| self.name())
     }
 
-    /// SIGCONT after [`Server::stop`].
+    /// Lets it go on after [`Server::stop`].
     ///
     /// # Errors
     /// It does not run.
     pub fn cont(&self) -> Result<()> {
-        self.running()?.cont()
+        self.control.cont().with_context(|| self.name())
     }
 
     /// kill -9, start, wait until it serves.
@@ -132,7 +119,7 @@ impl Server {
     /// # Errors
     /// It does not within a minute; the end of its log is in the error.
     pub async fn wait_until_serving(&self) -> Result<()> {
-        let what = format!("ZooKeeper at {} serves", self.address());
+        let what = format!("{} serves", self.name());
         eventually(&what, START_TIMEOUT, async || self.role().map(|_| ()))
             .await
             .with_context(|| format!("the end of its log:\n{}", self.log_end()))
@@ -141,23 +128,21 @@ impl Server {
     /// Every transaction in its log so far.
     ///
     /// # Errors
-    /// ZooKeeper's tool cannot read the log.
+    /// ZooKeeper's tool cannot read the log; or the server is in a container that does not run.
     pub fn transactions(&self) -> Result<Vec<Transaction>> {
-        transactions::read(&self.installation, &self.folder.join("data"))
+        self.control.transactions().with_context(|| self.name())
+    }
+
+    fn name(&self) -> String {
+        format!("ZooKeeper at {}", self.address())
     }
 
     fn log_end(&self) -> String {
-        let log = std::fs::read_to_string(self.folder.join("server.log")).unwrap_or_default();
+        let log = self.control.log();
         let lines: Vec<_> = log.lines().collect();
         lines
             .get(lines.len().saturating_sub(20)..)
             .unwrap_or_default()
             .join("\n")
-    }
-
-    fn running(&self) -> Result<&ManagedProcess> {
-        self.process
-            .as_ref()
-            .with_context(|| format!("the server at {} does not run", self.address()))
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
-use super::{EnsembleOptions, ProcessEnsemble, ServerRole};
+use super::{Choice, EnsembleOptions, OwnEnsemble, ServerRole};
 use crate::process::binaries;
 use crate::waiting::{eventually, now, pause};
 
@@ -26,6 +26,7 @@ const IDLE_POLL: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct SharedServer {
     address: String,
+    kind: &'static str,
     _share: File,
 }
 
@@ -34,8 +35,8 @@ impl SharedServer {
     ///
     /// # Errors
     /// It does not come up; the error holds the supervisor's log.
-    pub async fn acquire() -> Result<Self> {
-        let files = Files::open()?;
+    pub async fn acquire(choice: &Choice) -> Result<Self> {
+        let files = Files::open(choice)?;
         let share = files.lock_file("users.lock")?;
         share.lock_shared()?;
         let start = files.lock_file("start.lock")?;
@@ -53,6 +54,10 @@ impl SharedServer {
         };
         Ok(Self {
             address,
+            kind: match choice {
+                Choice::Container(_) => "container",
+                Choice::Process | Choice::Given(_) => "process",
+            },
             _share: share,
         })
     }
@@ -60,6 +65,11 @@ impl SharedServer {
     /// `host:port` where clients connect.
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    /// What it runs as, for people.
+    pub fn kind(&self) -> &'static str {
+        self.kind
     }
 }
 
@@ -71,7 +81,9 @@ pub async fn supervise(folder: PathBuf) -> Result<()> {
     // Out of the process group and session of the test run, which may be signalled as a whole.
     rustix::process::setsid().context("the supervisor must not lead a process group")?;
     let files = Files { folder };
-    let mut ensemble = ProcessEnsemble::start(EnsembleOptions::standalone()).await?;
+    // The choice of the test process that started this one.
+    let choice = Choice::from_environment()?;
+    let mut ensemble = OwnEnsemble::start(&choice, &EnsembleOptions::standalone()).await?;
     files.publish(&ensemble.connect_string())?;
     let mut last_use = now();
     loop {
@@ -97,8 +109,19 @@ struct Files {
 }
 
 impl Files {
-    fn open() -> Result<Self> {
-        let folder = binaries::target_folder()?.join("shared-zookeeper");
+    /// A folder for each choice: a server of another image is another one.
+    fn open(choice: &Choice) -> Result<Self> {
+        let name = match choice {
+            Choice::Container(image) => {
+                let image = image.to_string();
+                format!(
+                    "shared-zookeeper-{}",
+                    image.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+                )
+            }
+            Choice::Process | Choice::Given(_) => "shared-zookeeper".to_owned(),
+        };
+        let folder = binaries::target_folder()?.join(name);
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         Ok(Self { folder })
     }

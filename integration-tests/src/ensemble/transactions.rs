@@ -34,10 +34,17 @@ pub(super) fn read(installation: &Installation, data: &Path) -> Result<Vec<Trans
         if !text.contains("EOF reached") && !output.status.success() {
             bail!("{}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
         }
-        transactions.extend(text.lines().filter_map(parse));
+        transactions.extend(parse_all(&text));
     }
     transactions.sort_by_key(|transaction| transaction.zxid);
     Ok(transactions)
+}
+
+/// The transactions in what ZooKeeper's tool printed, in order.
+pub(super) fn parse_all(text: &str) -> Vec<Transaction> {
+    let mut transactions: Vec<_> = text.lines().filter_map(parse).collect();
+    transactions.sort_by_key(|transaction| transaction.zxid);
+    transactions
 }
 
 /// `<date> session 0x… cxid 0x… zxid 0x… <action>`.

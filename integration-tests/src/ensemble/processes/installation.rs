@@ -9,7 +9,7 @@ const DEBIAN_LOGGER: &str = "/usr/share/java/slf4j-simple.jar";
 /// `libzookeeper-java` depends on all that the server needs.
 const PACKAGES: [&str; 2] = ["default-jre-headless", "libzookeeper-java"];
 /// A small server that is up in less than a second.
-const JVM_FLAGS: [&str; 5] = [
+pub(in crate::ensemble) const JVM_FLAGS: [&str; 5] = [
     "-Xmx128m",
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
@@ -134,7 +134,7 @@ fn install() -> Result<()> {
     if matches!(Installation::find(), Ok(Ok(_))) {
         return Ok(());
     }
-    super::report(&format!("installing {} with apt-get", PACKAGES.join(", ")));
+    crate::ensemble::report(&format!("installing {} with apt-get", PACKAGES.join(", ")));
     let install = || apt_get(&["install", "-y", "--no-install-recommends"], &PACKAGES);
     if install().is_ok() {
         return Ok(());

@@ -1,0 +1,154 @@
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use testcontainers::bollard::query_parameters::KillContainerOptionsBuilder;
+use testcontainers::core::ExecCommand;
+use testcontainers::{ContainerAsync, GenericImage};
+
+use super::engine;
+use crate::ensemble::server::ServerControl;
+use crate::ensemble::{Transaction, transactions};
+
+/// Every file of the transaction log, by the tool that both images have in their path; at its end [`ALL_SHOWN`].
+const SHOW_LOGS: &str = r#"
+for log in "$ZOO_DATA_LOG_DIR"/version-2/log.*; do zkTxnLogToolkit.sh "$log" || exit; done
+echo all-shown"#;
+const ALL_SHOWN: &str = "all-shown\n";
+
+type Container = ContainerAsync<GenericImage>;
+
+/// A server in a container, which is removed with its data when this is dropped.
+#[derive(Debug)]
+pub(super) struct ContainerServer {
+    /// Taken when this is dropped.
+    container: Option<Arc<Container>>,
+    pid: Option<u32>,
+}
+
+impl ContainerServer {
+    /// The server in a container that runs. Is to be called on the engine's runtime.
+    ///
+    /// # Errors
+    /// It runs no more.
+    pub(super) async fn new(container: Container) -> Result<Self> {
+        let container = Arc::new(container);
+        let pid = pid_of(&container).await?;
+        Ok(Self {
+            container: Some(container),
+            pid: Some(pid),
+        })
+    }
+
+    /// Asks the engine for something about the container.
+    fn request<F, T>(&self, request: impl FnOnce(Arc<Container>) -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>> + Send + 'static,
+        T: Send + 'static,
+    {
+        let container = self.container.as_ref().context("the container was removed")?;
+        engine::request_blocking(request(Arc::clone(container)))?
+    }
+
+    fn assert_runs(&self) -> Result<()> {
+        match self.pid {
+            Some(_) => Ok(()),
+            None => bail!("the container does not run"),
+        }
+    }
+}
+
+impl ServerControl for ContainerServer {
+    fn pid(&self) -> Option<u32> {
+        self.pid
+    }
+
+    fn is_alive(&mut self) -> bool {
+        self.pid.is_some() && matches!(self.request(async |c| Ok(c.is_running().await?)), Ok(true))
+    }
+
+    fn start(&mut self) -> Result<()> {
+        if self.pid.is_some() {
+            return Ok(());
+        }
+        let pid = self.request(async |container| {
+            container.start().await?;
+            pid_of(&container).await
+        })?;
+        self.pid = Some(pid);
+        Ok(())
+    }
+
+    fn kill(&mut self) -> Result<()> {
+        if self.pid.take().is_none() {
+            return Ok(());
+        }
+        // Not `stop` with a timeout of zero: that sends a SIGTERM before.
+        self.request(async |container| {
+            let signal = KillContainerOptionsBuilder::new().signal("SIGKILL").build();
+            engine::client()
+                .await?
+                .kill_container(container.id(), Some(signal))
+                .await?;
+            Ok(())
+        })
+    }
+
+    fn stop(&self) -> Result<()> {
+        self.assert_runs()?;
+        self.request(async |container| Ok(container.pause().await?))
+    }
+
+    fn cont(&self) -> Result<()> {
+        self.assert_runs()?;
+        self.request(async |container| Ok(container.unpause().await?))
+    }
+
+    fn transactions(&self) -> Result<Vec<Transaction>> {
+        self.assert_runs()
+            .context("the transactions of a server in a container can only be read while it runs")?;
+        let (output, errors) = self.request(async |container| {
+            let mut shell = container.exec(ExecCommand::new(["sh", "-c", SHOW_LOGS])).await?;
+            let output = shell.stdout_to_vec().await?;
+            Ok((output, shell.stderr_to_vec().await?))
+        })?;
+        let output = String::from_utf8_lossy(&output);
+        if !output.ends_with(ALL_SHOWN) {
+            bail!("zkTxnLogToolkit.sh failed: {}", String::from_utf8_lossy(&errors));
+        }
+        Ok(transactions::parse_all(&output))
+    }
+
+    fn log(&self) -> String {
+        let log = self.request(async |container| {
+            let mut log = container.stdout_to_vec().await?;
+            log.extend(container.stderr_to_vec().await?);
+            Ok(log)
+        });
+        match log {
+            Ok(log) => String::from_utf8_lossy(&log).into_owned(),
+            Err(error) => format!("(no log: {error:#})"),
+        }
+    }
+}
+
+impl Drop for ContainerServer {
+    fn drop(&mut self) {
+        if let Some(container) = self.container.take() {
+            // Removing it needs the engine's runtime. A failure is in the log of testcontainers; there is nobody to
+            // tell.
+            let _ = engine::request_blocking(async move { drop(container) });
+        }
+    }
+}
+
+async fn pid_of(container: &Container) -> Result<u32> {
+    let answer = engine::client()
+        .await?
+        .inspect_container(container.id(), None)
+        .await?;
+    let pid = answer.state.and_then(|state| state.pid).unwrap_or_default();
+    u32::try_from(pid)
+        .ok()
+        .filter(|pid| *pid != 0)
+        .context("the container has ended")
+}

@@ -1,0 +1,86 @@
+//! Servers as processes of this machine.
+
+mod installation;
+mod process_server;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Result;
+
+pub use installation::Installation;
+pub(super) use installation::JVM_FLAGS;
+use process_server::ProcessServer;
+
+use super::{EnsembleOptions, OwnEnsemble, ReservedPort, Server};
+
+/// Starts the servers, without waiting for them.
+///
+/// # Errors
+/// No server is installed and none can be installed.
+pub(super) fn start(options: &EnsembleOptions) -> Result<OwnEnsemble> {
+    let installation = Installation::find_or_install()?;
+    let folder = tempfile::Builder::new().prefix("ha-test-zookeeper-").tempdir()?;
+    let count = options.servers.max(1);
+    let peers = if count > 1 { count * 2 } else { 0 };
+    let peer_ports = (0..peers)
+        .map(|_| ReservedPort::reserve())
+        .collect::<Result<Vec<_>>>()?;
+    let mut servers = Vec::with_capacity(count);
+    for index in 0..count {
+        let server_folder = folder.path().join(format!("server-{}", index + 1));
+        let port = ReservedPort::reserve()?;
+        write_configuration(&server_folder, index, &port, options, &peer_ports)?;
+        let process = ProcessServer::new(installation.clone(), server_folder, options.force_sync);
+        servers.push(Server::new(port, Box::new(process)));
+    }
+    for server in &mut servers {
+        server.start()?;
+    }
+    Ok(OwnEnsemble {
+        servers,
+        kind: "process",
+        origin: installation.origin().to_owned(),
+        _resources: Box::new((peer_ports, folder)),
+    })
+}
+
+fn write_configuration(
+    folder: &Path,
+    index: usize,
+    port: &ReservedPort,
+    options: &EnsembleOptions,
+    peer_ports: &[ReservedPort],
+) -> Result<()> {
+    let data = folder.join("data");
+    std::fs::create_dir_all(&data)?;
+    std::fs::write(data.join("myid"), format!("{}\n", index + 1))?;
+    let text = configuration(&data, port.port(), options, peer_ports);
+    std::fs::write(folder.join("zoo.cfg"), text)?;
+    Ok(())
+}
+
+fn configuration(data: &Path, port: u16, options: &EnsembleOptions, peer_ports: &[ReservedPort]) -> String {
+    let mut text = format!(
+        "dataDir={}\nclientPort={port}\nclientPortAddress=127.0.0.1\ntickTime={}\ninitLimit={}\nsyncLimit={}\n\
+         maxSessionTimeout={}\nmaxClientCnxns=0\n4lw.commands.whitelist=*\nadmin.enableServer=false\n",
+        data.display(),
+        options.tick_time.as_millis(),
+        EnsembleOptions::INIT_LIMIT,
+        options.sync_limit,
+        options.max_session_timeout.as_millis(),
+    );
+    for (index, pair) in peer_ports.chunks_exact(2).enumerate() {
+        if let [quorum, election] = pair {
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                text,
+                "server.{}=127.0.0.1:{}:{}",
+                index + 1,
+                quorum.port(),
+                election.port()
+            );
+        }
+    }
+    text
+}

@@ -1,0 +1,94 @@
+use std::fs::File;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+
+use super::Installation;
+use crate::ensemble::server::ServerControl;
+use crate::ensemble::{Transaction, transactions};
+use crate::process::ManagedProcess;
+
+const MAIN_CLASS: &str = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
+
+/// A server as a JVM process with a data folder of its own on 127.0.0.1.
+#[derive(Debug)]
+pub(super) struct ProcessServer {
+    installation: Installation,
+    folder: PathBuf,
+    force_sync: bool,
+    process: Option<ManagedProcess>,
+}
+
+impl ProcessServer {
+    /// A server that is configured in `folder` and does not run yet.
+    pub(super) fn new(installation: Installation, folder: PathBuf, force_sync: bool) -> Self {
+        Self {
+            installation,
+            folder,
+            force_sync,
+            process: None,
+        }
+    }
+
+    fn running(&self) -> Result<&ManagedProcess> {
+        self.process.as_ref().context("the server does not run")
+    }
+}
+
+impl ServerControl for ProcessServer {
+    fn pid(&self) -> Option<u32> {
+        self.process.as_ref().map(ManagedProcess::pid)
+    }
+
+    fn is_alive(&mut self) -> bool {
+        self.process.as_mut().is_some_and(ManagedProcess::is_alive)
+    }
+
+    fn start(&mut self) -> Result<()> {
+        if self.process.is_some() {
+            return Ok(());
+        }
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder.join("server.log"))?;
+        let force_sync = if self.force_sync { "yes" } else { "no" };
+        let mut command = self.installation.command(
+            MAIN_CLASS,
+            &[
+                ("zookeeper.forceSync", force_sync),
+                ("zookeeper.admin.enableServer", "false"),
+                ("org.slf4j.simpleLogger.showDateTime", "true"),
+            ],
+        );
+        command
+            .arg(self.folder.join("zoo.cfg"))
+            .stdout(log.try_clone()?)
+            .stderr(log);
+        self.process = Some(ManagedProcess::spawn("zookeeper", &mut command)?);
+        Ok(())
+    }
+
+    fn kill(&mut self) -> Result<()> {
+        match self.process.take() {
+            Some(mut process) => process.kill(),
+            None => Ok(()),
+        }
+    }
+
+    fn stop(&self) -> Result<()> {
+        self.running()?.stop()
+    }
+
+    fn cont(&self) -> Result<()> {
+        self.running()?.cont()
+    }
+
+    fn transactions(&self) -> Result<Vec<Transaction>> {
+        transactions::read(&self.installation, &self.folder.join("data"))
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.join("server.log")).unwrap_or_default()
+    }
+}
