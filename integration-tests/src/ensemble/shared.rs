@@ -81,6 +81,9 @@ pub async fn supervise(folder: PathBuf) -> Result<()> {
     // Out of the process group and session of the test run, which may be signalled as a whole.
     rustix::process::setsid().context("the supervisor must not lead a process group")?;
     let files = Files { folder };
+    // Held as long as this process lives, for those who wait for its end.
+    let life = files.lock_file("supervisor.lock")?;
+    life.lock()?;
     // The choice of the test process that started this one.
     let choice = Choice::from_environment()?;
     let mut ensemble = OwnEnsemble::start(&choice, &EnsembleOptions::standalone()).await?;
