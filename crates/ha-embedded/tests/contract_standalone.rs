@@ -1,6 +1,7 @@
 //! The contracts on the standalone services, where they apply: addresses are fixed, and whoever asks leads.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -30,6 +31,7 @@ impl Fixture for Standalone {
                 resource_manager: "rm:1".to_owned(),
                 dispatcher: "dispatcher:1".to_owned(),
                 rest_server: "rest:1".to_owned(),
+                custom: BTreeMap::new(),
             };
             StandaloneHaServices::new(addresses, Environment::system()).unwrap() as Services
         };
@@ -79,6 +81,7 @@ mod standalone {
             slow_listener_is_told_the_latest: "addresses are fixed",
             all_listeners_agree: "addresses are fixed",
             components_are_apart: "addresses are fixed",
+            component_of_the_users_own_is_followed: "addresses are fixed",
             leader_can_be_followed_by_a_watch: "addresses are fixed",
             nothing_is_told_after_stop: "addresses are fixed",
             stop_inside_callback_does_not_deadlock: "addresses are fixed",

@@ -17,6 +17,13 @@ use crate::retrieval::LeaderRetrievalService;
 /// retrievals and blob stores fail with `Closed`. The other stores of a mode of one process only stop being
 /// usable with the process: stop using them before `close`, or they write after a clean-up of all.
 ///
+/// # Components of the user's own
+/// [`Self::leader_election`] and [`Self::leader_retriever`] take any component, the user's own by
+/// [`ComponentId::custom`] too, in every mode; the others are named shortcuts. All processes of a cluster should
+/// contend for the same components: the components of a process share its leadership where a backend elects
+/// processes (ZooKeeper), and one that the leader does not contend for is reported, not led by another process.
+/// Standalone services know the addresses of the user's own components only where they are given in code.
+///
 /// # Fencing
 /// Where processes compete, what is written to the stores is conditional on leadership; see each store.
 ///
@@ -24,10 +31,10 @@ use crate::retrieval::LeaderRetrievalService;
 /// A dropped clean-up may have removed a part, and goes on with its repetition.
 #[async_trait]
 pub trait HighAvailabilityServices: Send + Sync + 'static {
-    /// Follows the leader of any component.
+    /// Follows the leader of any component, of the user's own too.
     fn leader_retriever(&self, component: ComponentId) -> Arc<dyn LeaderRetrievalService>;
 
-    /// Contends for any component.
+    /// Contends for any component, of the user's own too.
     fn leader_election(&self, component: ComponentId) -> Arc<dyn LeaderElectionService>;
 
     /// Follows the leader of a job; `default_address` is the answer where addresses are fixed (standalone),

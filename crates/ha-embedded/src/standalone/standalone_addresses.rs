@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use ha_core::ids::ComponentId;
 
 /// The fixed addresses of a standalone cluster.
@@ -9,13 +11,15 @@ pub struct StandaloneAddresses {
     pub dispatcher: String,
     /// Where the REST endpoint is.
     pub rest_server: String,
+    /// Where the components of the user's own are. Who follows another one is told that nobody leads.
+    pub custom: BTreeMap<ComponentId, String>,
 }
 
 /// What Flink answers for a job manager whose address nobody configured.
 const UNKNOWN: &str = "UNKNOWN";
 
 impl StandaloneAddresses {
-    /// The address of a component; `None` for one of the user's own.
+    /// The address of a component; `None` for one of the user's own that has none.
     pub(super) fn of(&self, component: &ComponentId) -> Option<String> {
         if *component == ComponentId::resource_manager() {
             Some(self.resource_manager.clone())
@@ -24,7 +28,8 @@ impl StandaloneAddresses {
         } else if *component == ComponentId::rest_server() {
             Some(self.rest_server.clone())
         } else {
-            component.job_id().map(|_| UNKNOWN.to_owned())
+            let unknown = || component.job_id().map(|_| UNKNOWN.to_owned());
+            self.custom.get(component).cloned().or_else(unknown)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The modes of one process: `NONE` and `filesystem`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -38,6 +38,7 @@ pub(super) fn standalone(
         resource_manager: format!("http://{job_manager}"),
         dispatcher: format!("http://{job_manager}"),
         rest_server: format!("http://{rest}"),
+        custom: BTreeMap::new(),
     };
     let services = StandaloneHaServices::from_configuration(addresses, configuration, environment)?;
     Ok(services)

@@ -203,6 +203,19 @@ pub async fn components_are_apart<F: Fixture<Subject = Subject>>(fixture: F) {
     assert!(listener.leaders().iter().all(Option::is_none));
 }
 
+/// A component of the user's own is followed like any other.
+pub async fn component_of_the_users_own_is_followed<F: Fixture<Subject = Subject>>(fixture: F) {
+    let component = ComponentId::custom("scheduler").unwrap();
+    let (process, listener) = (fixture.open().await, RecordingListener::new());
+    let retrieval = process.leader_retriever(component.clone());
+    listener.listen(&retrieval).await;
+    let leader = Leader::of(&fixture, component, "a:1").await;
+    let told = listener.wait_for_address("a:1").await;
+    assert_eq!(told.leader_session_id, leader.session);
+    leader.election.stop().await.unwrap();
+    listener.wait_for_none().await;
+}
+
 /// The watch says the same as the callbacks: nothing before `start`, then the leader.
 pub async fn leader_can_be_followed_by_a_watch<F: Fixture<Subject = Subject>>(fixture: F) {
     let leader = Leader::of(&fixture, component(), "a:1").await;
@@ -323,6 +336,7 @@ cases! { ($) leader_retrieval:
     slow_listener_is_told_the_latest,
     all_listeners_agree,
     components_are_apart,
+    component_of_the_users_own_is_followed,
     leader_can_be_followed_by_a_watch,
     start_twice_is_invalid,
     nothing_is_told_after_stop,

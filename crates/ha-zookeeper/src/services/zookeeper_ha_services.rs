@@ -114,7 +114,8 @@ impl ZooKeeperHaServices {
         }
     }
 
-    /// The services on a connected session, which [`HighAvailabilityServices::close`] closes.
+    /// The services on a connected session, which [`HighAvailabilityServices::close`] closes. It serves no other
+    /// services: the lease of a session carries the leadership of one election.
     ///
     /// # Errors
     /// `Invalid` for the configuration; `Unavailable` or `Denied` when the storage cannot be used.

@@ -38,7 +38,8 @@ pub(super) enum Ended {
     Closing,
 }
 
-/// Serves one client until its time is over: the lease, the heartbeats, the state of the connection.
+/// Serves one client until its time is over: the lease, the heartbeats, the state of the connection. There is no
+/// lease any more once this has completed: before anybody closes the client, which lets the next one lead.
 pub(super) async fn serve<S: ClientStates + Clone + 'static>(
     shared: &Shared,
     closing: &CancellationToken,
@@ -71,11 +72,53 @@ pub(super) async fn serve<S: ClientStates + Clone + 'static>(
         clock,
         status: shared.status.subscribe(),
     };
-    tokio::select! {
+    let ended = tokio::select! {
         biased;
         () = closing.cancelled() => Ended::Closing,
         () = shared.swapped(session) => Ended::Swapped(None),
         ended = follow(shared, served.states, activity.losses()) => ended,
         another = heartbeat.beat() => Ended::Swapped(Some(another)),
+    };
+    shared.gate.session_ended();
+    ended
+}
+
+#[cfg(test)]
+mod tests {
+    use ha_core::environment::Environment;
+    use ha_core::health::HealthMonitor;
+    use ha_core::ids::LeaderSessionId;
+    use tokio::sync::watch;
+    use zookeeper_client::SessionState;
+
+    use super::*;
+    use crate::client::memory::MemoryServer;
+    use crate::session::SessionOptions;
+    use crate::session::client_states::Told;
+
+    #[tokio::test]
+    async fn leadership_is_over_before_the_client_is_closed() {
+        let environment = Environment::system();
+        let shared = Shared::new(
+            SessionOptions::new("memory"),
+            environment.clone(),
+            HealthMonitor::default(),
+        );
+        let closing = CancellationToken::new();
+        let served = Served {
+            client: Arc::new(MemoryServer::default().client(1)),
+            states: Told(watch::channel(SessionState::SyncConnected).1),
+            session_timeout: Duration::from_secs(60),
+            connect_called: environment.clock.now(),
+            attached: false,
+        };
+        let mut serving = Box::pin(serve(&shared, &closing, served));
+        assert!(futures::poll!(&mut serving).is_pending());
+        let lease = shared.connected_client().unwrap().lease;
+        let term = LeaderSessionId::from_bits(0, 1);
+        assert!(shared.gate.grant(lease, term));
+        closing.cancel();
+        assert!(matches!(serving.await, Ended::Closing));
+        assert!(!shared.gate.has_leadership(term));
     }
 }

@@ -111,11 +111,15 @@ impl Shared {
 
     /// The client has come to its end: no lease, no grant, no proofs, nobody gets it any more.
     pub(super) fn session_over(&self) {
+        self.end_session();
+        self.set_state(ConnectionState::Suspended);
+    }
+
+    fn end_session(&self) {
         self.gate.session_ended();
         self.proof.set(None);
         self.lock().client = None;
         self.status.send_modify(|status| status.session = None);
-        self.set_state(ConnectionState::Suspended);
     }
 
     /// The server has put another session in the place of `session`.
@@ -130,11 +134,16 @@ impl Shared {
         let _ = swapped.wait_for(|swapped| *swapped == Some(session)).await;
     }
 
-    /// The session was closed by this process.
+    /// The session was closed by this process, which is no loss.
     pub(super) fn closed(&self) {
-        self.session_over();
-        self.set_state(ConnectionState::Lost);
-        self.status.send_modify(|status| status.closed = true);
+        let session = self.status.borrow().session.map(tracing::field::display);
+        tracing::info!(session, "ZooKeeper session closed");
+        self.end_session();
+        self.status.send_modify(|status| {
+            status.state = ConnectionState::Lost;
+            status.closed = true;
+        });
+        self.health.set_connection(ConnectionState::Lost);
     }
 
     /// There will be no session any more, because of `error`.

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use ha_core::error::ErrorKind;
 use ha_core::ids::LeaderSessionId;
 use ha_testkit::fakes::{ContenderCall, RecordingContender, RecordingListener};
@@ -9,6 +11,10 @@ fn services() -> Arc<StandaloneHaServices> {
         resource_manager: "rm:1".to_owned(),
         dispatcher: "dispatcher:1".to_owned(),
         rest_server: "http://rest:1".to_owned(),
+        custom: BTreeMap::from([(
+            ComponentId::custom("scheduler").unwrap(),
+            "scheduler:1".to_owned(),
+        )]),
     };
     StandaloneHaServices::new(addresses, Environment::system()).unwrap()
 }
@@ -30,6 +36,10 @@ async fn addresses_are_fixed_and_the_term_is_the_default() {
         (services.cluster_rest_endpoint_leader_retriever(), "http://rest:1"),
         (services.web_monitor_leader_retriever(), "http://rest:1"),
         (services.job_manager_leader_retriever(job), "UNKNOWN"),
+        (
+            services.leader_retriever(ComponentId::custom("scheduler").unwrap()),
+            "scheduler:1",
+        ),
         (services.job_manager_leader_retriever_or(job, "jm:1"), "jm:1"),
     ] {
         let expected = (address.to_owned(), LeaderSessionId::DEFAULT);

@@ -130,6 +130,7 @@ pub async fn components_of_one_process_are_apart<F: Fixture<Subject = Subject>>(
         ComponentId::resource_manager(),
         ComponentId::rest_server(),
         ComponentId::job_manager(job(1)),
+        ComponentId::custom("scheduler").unwrap(),
     ];
     let mut candidates = Vec::new();
     for (number, component) in components.into_iter().enumerate() {
