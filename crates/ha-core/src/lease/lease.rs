@@ -84,6 +84,14 @@ impl Lease {
         self.heartbeat_answered(sent, answered);
     }
 
+    /// The answered heartbeats that do not count yet: send time and answer time, oldest first. With the end of
+    /// the lease that is all a lease remembers.
+    pub fn uncounted(&self) -> impl Iterator<Item = (BootInstant, BootInstant)> {
+        self.pending
+            .iter()
+            .map(|heartbeat| (heartbeat.sent, heartbeat.answered))
+    }
+
     /// The first instant at which the lease holds no more; `None` when it never held.
     pub fn end(&self) -> Option<BootInstant> {
         self.counted.map(|sent| sent + self.terms.duration())
