@@ -6,7 +6,7 @@ use ha_testkit::fakes::ContenderCall;
 use ha_zookeeper::client::ClientSource as _;
 use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::session::SessionOptions;
-use integration_tests::leadership::{Intervals, LeadershipRecorder};
+use integration_tests::leadership::{Interval, Intervals, LeadershipRecorder};
 use integration_tests::{eventually, scaled};
 use tempfile::TempDir;
 
@@ -152,8 +152,8 @@ impl Group {
         self.answered().await;
     }
 
-    /// All leave, in order, and close their sessions; fails if two ever led at once.
-    pub(crate) async fn close(self) {
+    /// All leave, in order, and close their sessions; fails if two ever led at once. Gives all terms.
+    pub(crate) async fn close(self) -> Vec<Interval> {
         close_all(&self.processes).await;
         drop(self.recorders);
         let terms = Intervals::read(self.records.path()).unwrap();
@@ -164,6 +164,7 @@ impl Group {
                 closest.distance_millis()
             );
         }
+        terms.all().to_vec()
     }
 }
 

@@ -20,14 +20,26 @@ const SERVERS: usize = 3;
 const TICK: Duration = Duration::from_secs(2);
 /// Six ticks: what is recommended at least.
 const TIMEOUT: Duration = Duration::from_secs(12);
-/// Far longer than the restarts take.
-const JOB_DURATION: Duration = Duration::from_secs(30);
+/// The job goes on for this long besides what the restarts take.
+const JOB_DURATION: Duration = Duration::from_secs(15);
 const COMPONENTS: [&str; 3] = ["dispatcher", "resource_manager", "rest_server"];
 
-async fn ensemble() -> Ensemble {
-    Ensemble::start(EnsembleOptions::three().with_tick_time(TICK))
-        .await
-        .unwrap()
+/// Three servers, and how long they took to start: a measure of how long a restart takes on this machine now.
+async fn ensemble() -> (Ensemble, Duration) {
+    let options = EnsembleOptions::three()
+        .with_tick_time(TICK)
+        .with_max_session_timeout(LONG * 2);
+    let starting = now();
+    let ensemble = Ensemble::start(options).await.unwrap();
+    (ensemble, now().saturating_since(starting))
+}
+
+/// A session timeout that outlasts the election of the ensemble's leader and the clients' backoff, which are longer on
+/// a busy machine.
+fn outlasting(restart: Duration, at_least: Duration) -> Duration {
+    let timeout = scaled(at_least).max(restart * 3);
+    eprintln!("the servers started in {restart:?}; the session timeout is {timeout:?}");
+    timeout
 }
 
 /// What is restarted next.
@@ -87,14 +99,21 @@ async fn b12_no_leader_changes_and_no_job_restarts() {
 }
 
 async fn restart_under_a_job(timeout: Duration, pace: Pace) {
-    let mut ensemble = ensemble().await;
+    let (mut ensemble, started_in) = ensemble().await;
     let servers = ensemble.connect_string();
     let admin = AdminClient::connect(&servers).await.unwrap();
     let tick = format!("{} ms", TICK.as_millis());
-    let cluster = TestCluster::new(&servers, scaled(timeout))
+    let cluster = TestCluster::new(&servers, outlasting(started_in, timeout))
         .unwrap()
         .with("high-availability.zookeeper.server-tick-time", &tick);
-    let job = TestJob::create(cluster.folder(), "rolling", 12, 2_000_000, scaled(JOB_DURATION)).unwrap();
+    let job = TestJob::create(
+        cluster.folder(),
+        "rolling",
+        12,
+        2_000_000,
+        scaled(JOB_DURATION) + started_in * 4,
+    )
+    .unwrap();
     let processes: Vec<_> = ["one", "two", "three"]
         .iter()
         .map(|name| cluster.spawn(name, &[]).unwrap())
@@ -250,11 +269,11 @@ impl Rest {
 /// Nobody else is called.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b12_without_tolerance_each_disconnection_is_one_revocation_and_one_grant() {
-    let mut ensemble = ensemble().await;
+    let (mut ensemble, started_in) = ensemble().await;
     let options = SessionOptions {
         server_tick_time: Some(TICK),
         tolerate_suspended_connections: false,
-        ..options(&ensemble.connect_string(), scaled(TIMEOUT))
+        ..options(&ensemble.connect_string(), outlasting(started_in, TIMEOUT))
     };
     let group = Group::start(3, &options).await;
     let leader = &group.processes[0];
