@@ -81,7 +81,7 @@ async fn what_cannot_be_told_is_unknown_and_keeps_its_file() {
         .unwrap_err();
     assert_eq!(
         (error.kind(), error.effect()),
-        (ErrorKind::Unavailable, Effect::Unknown)
+        (ErrorKind::NotLeader, Effect::Unknown)
     );
     assert_eq!(rig.files_with("/checkpoints/").len(), 2, "the file stays");
     // The election is told that the latch is gone.

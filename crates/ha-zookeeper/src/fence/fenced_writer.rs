@@ -108,8 +108,8 @@ impl FencedWriter {
     ///
     /// # Errors
     /// `NotLeader` (not applied) when the term is over: the election is told. `Invalid` for data that is too
-    /// long, before anything is sent. `Unavailable` with effect `Unknown` when a lost reply could not be
-    /// resolved. Else what ZooKeeper answered.
+    /// long, before anything is sent. With effect `Unknown` when a lost reply could not be resolved: `NotLeader`
+    /// when the term is over, else `Unavailable`. Else what ZooKeeper answered.
     ///
     /// # Cancellation
     /// A dropped call may still take effect.
@@ -151,11 +151,13 @@ impl FencedWriter {
                         Verdict::NotApplied => {
                             tracing::debug!(path = self.subject(&operations), %error, "sending again");
                         }
-                        Verdict::Unknown { latch_lost } => {
-                            if let (Some(code), Some(fence)) = (latch_lost, term.fence()) {
+                        Verdict::Unknown { term_over } => {
+                            // The end of a session is told to the election by the session.
+                            let code = term_over.filter(|code| *code != ZkCode::SessionOver);
+                            if let (Some(code), Some(fence)) = (code, term.fence()) {
                                 self.fence.refused(fence.session, code);
                             }
-                            return Err(self.unresolved(&operations, &error));
+                            return Err(self.unresolved(&operations, &error, term_over.is_some()));
                         }
                     }
                 }
@@ -326,13 +328,22 @@ impl FencedWriter {
         }
     }
 
-    fn unresolved(&self, operations: &[Operation], error: &ZkError) -> Error {
-        Error::new(
-            ErrorKind::Unavailable,
-            "the reply was lost, and reading back could not tell whether it was applied",
-        )
-        .at(self.subject(operations))
-        .caused_by(error.clone())
+    /// What is left to say of a write whose reply was lost. Whoever led when it was sent and leads no more has
+    /// nothing to retry, whatever became of it.
+    fn unresolved(&self, operations: &[Operation], error: &ZkError, term_over: bool) -> Error {
+        let (kind, message) = match term_over {
+            true => (
+                ErrorKind::NotLeader,
+                "the reply was lost with the term of leadership, and reading back could not tell whether it was applied",
+            ),
+            false => (
+                ErrorKind::Unavailable,
+                "the reply was lost, and reading back could not tell whether it was applied",
+            ),
+        };
+        Error::new(kind, message)
+            .at(self.subject(operations))
+            .caused_by(error.clone())
     }
 
     /// The node that an error about all operations names.

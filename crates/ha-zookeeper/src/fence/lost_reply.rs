@@ -18,10 +18,10 @@ pub(super) enum Verdict {
     Applied,
     /// It certainly was not, and never will be.
     NotApplied,
-    /// It cannot be told; `latch_lost`: because the term is over.
+    /// It cannot be told; `term_over`: because the term is over.
     Unknown {
-        /// The latch is gone or at another version.
-        latch_lost: Option<ZkCode>,
+        /// `NoNode`: the latch is gone. `BadVersion`: it is at another version. `SessionOver`: its session is.
+        term_over: Option<ZkCode>,
     },
 }
 
@@ -34,7 +34,7 @@ pub(super) async fn resolve(
 ) -> Verdict {
     let mut paths = proof.paths().to_vec();
     let Some(target) = paths.first().cloned() else {
-        return Verdict::Unknown { latch_lost: None };
+        return Verdict::Unknown { term_over: None };
     };
     paths.extend(fence.map(|fence| fence.latch_path.clone()));
     for _ in 0..ATTEMPTS {
@@ -45,10 +45,15 @@ pub(super) async fn resolve(
         match read {
             Ok(read) => return verdict(fence, proof, &read),
             Err(error) if error.code == ZkCode::ConnectionLoss => {}
-            Err(_) => break,
+            Err(error) => {
+                let session_over = fence.is_some() && error.code == ZkCode::SessionOver;
+                return Verdict::Unknown {
+                    term_over: session_over.then_some(error.code),
+                };
+            }
         }
     }
-    Verdict::Unknown { latch_lost: None }
+    Verdict::Unknown { term_over: None }
 }
 
 fn verdict(fence: Option<&Fence>, proof: &Proof, read: &[ZkResult<(Bytes, Stat)>]) -> Verdict {
@@ -66,20 +71,20 @@ fn verdict(fence: Option<&Fence>, proof: &Proof, read: &[ZkResult<(Bytes, Stat)>
     let unread = targets.is_empty() || !targets.iter().all(is_read);
     match (fence, latch.first()) {
         // Without a latch nothing says that nobody wrote over it.
-        _ if unread => Verdict::Unknown { latch_lost: None },
+        _ if unread => Verdict::Unknown { term_over: None },
         (Some(fence), Some(Ok((_, stat)))) => {
             if stat.version == fence.version && stat.ephemeral_owner == fence.zookeeper_session.0 {
                 Verdict::NotApplied
             } else {
                 Verdict::Unknown {
-                    latch_lost: Some(ZkCode::BadVersion),
+                    term_over: Some(ZkCode::BadVersion),
                 }
             }
         }
         (Some(_), Some(Err(error))) if error.code == ZkCode::NoNode => Verdict::Unknown {
-            latch_lost: Some(ZkCode::NoNode),
+            term_over: Some(ZkCode::NoNode),
         },
-        _ => Verdict::Unknown { latch_lost: None },
+        _ => Verdict::Unknown { term_over: None },
     }
 }
 
@@ -156,13 +161,13 @@ mod tests {
             assert_eq!(
                 ask(latch),
                 Verdict::Unknown {
-                    latch_lost: Some(code)
+                    term_over: Some(code)
                 }
             );
         }
         assert_eq!(
             verdict(None, &proof, &[no_node()]),
-            Verdict::Unknown { latch_lost: None }
+            Verdict::Unknown { term_over: None }
         );
     }
 
@@ -185,7 +190,7 @@ mod tests {
         assert_eq!(
             verdict(Some(&fence), &proof, &deposed),
             Verdict::Unknown {
-                latch_lost: Some(ZkCode::NoNode)
+                term_over: Some(ZkCode::NoNode)
             }
         );
     }
