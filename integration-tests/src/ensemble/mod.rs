@@ -1,10 +1,13 @@
 //! ZooKeeper ensembles for tests, chosen by `HA_TEST_ZOOKEEPER`.
 
+mod applied;
 mod choice;
 mod containers;
 mod four_letter;
 mod options;
 mod own_ensemble;
+mod peer_link;
+mod peer_links;
 mod ports;
 mod processes;
 mod server;
@@ -13,11 +16,14 @@ mod transactions;
 
 use anyhow::{Context as _, Result};
 
+pub use applied::{AppliedOperation, AppliedTransaction};
 pub use choice::Choice;
 pub use containers::{ImageName, engine_version};
 pub use four_letter::{ServerRole, four_letter_word};
 pub use options::EnsembleOptions;
 pub use own_ensemble::OwnEnsemble;
+pub use peer_link::LinkState;
+pub use peer_links::PeerLinks;
 pub use ports::ReservedPort;
 pub use processes::Installation;
 pub use server::Server;
@@ -130,6 +136,17 @@ impl Ensemble {
         }
     }
 
+    /// The links between the servers, to be cut.
+    ///
+    /// # Errors
+    /// It was started without, or the servers are not under this test's control.
+    pub fn links(&self) -> Result<&PeerLinks> {
+        match &self.kind {
+            Kind::Own(ensemble) => ensemble.links(),
+            Kind::Shared(_) | Kind::Given(_) => anyhow::bail!("no servers of this test's own"),
+        }
+    }
+
     /// Every transaction in the log of the first server so far; `None` when that is not this test's own.
     ///
     /// # Errors
@@ -138,6 +155,17 @@ impl Ensemble {
         match &self.kind {
             Kind::Own(ensemble) => ensemble.servers().first().map(Server::transactions).transpose(),
             Kind::Shared(_) | Kind::Given(_) => Ok(None),
+        }
+    }
+
+    /// Everything that the first server applied so far, in order.
+    ///
+    /// # Errors
+    /// Its log cannot be read, or it is not this test's own.
+    pub fn applied(&self) -> Result<Vec<AppliedTransaction>> {
+        match &self.kind {
+            Kind::Own(ensemble) => ensemble.servers().first().context("no server")?.applied(),
+            Kind::Shared(_) | Kind::Given(_) => anyhow::bail!("no servers of this test's own"),
         }
     }
 

@@ -13,6 +13,8 @@ pub struct EnsembleOptions {
     pub max_session_timeout: Duration,
     /// Whether the transaction log is fsynced. Off for speed: no test cuts the power.
     pub force_sync: bool,
+    /// Whether servers reach each other's quorum ports through links that a test can cut.
+    pub peer_links: bool,
 }
 
 impl EnsembleOptions {
@@ -27,6 +29,7 @@ impl EnsembleOptions {
             sync_limit: 5,
             max_session_timeout: Duration::from_secs(60),
             force_sync: false,
+            peer_links: false,
         }
     }
 
@@ -63,6 +66,13 @@ impl EnsembleOptions {
     #[must_use]
     pub fn with_max_session_timeout(mut self, max_session_timeout: Duration) -> Self {
         self.max_session_timeout = max_session_timeout;
+        self
+    }
+
+    /// The same with links between the servers, to be cut.
+    #[must_use]
+    pub fn with_peer_links(mut self) -> Self {
+        self.peer_links = true;
         self
     }
 }

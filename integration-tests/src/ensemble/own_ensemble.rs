@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{Choice, EnsembleOptions, Server, ServerRole, containers, processes};
+use super::{Choice, EnsembleOptions, PeerLinks, Server, ServerRole, containers, processes};
 use crate::waiting::eventually;
 
 const LEADER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -16,6 +16,7 @@ pub struct OwnEnsemble {
     /// What they run as and what they are, for people.
     pub(super) kind: &'static str,
     pub(super) origin: String,
+    pub(super) links: Option<PeerLinks>,
     /// What must live as long as the servers: folders, ports.
     pub(super) _resources: Box<dyn Any + Send + Sync>,
 }
@@ -27,7 +28,9 @@ impl OwnEnsemble {
     /// The choice is an address; or what the servers run on is not there, or one does not come up.
     pub async fn start(choice: &Choice, options: &EnsembleOptions) -> Result<Self> {
         let ensemble = match choice {
-            Choice::Process => processes::start(options)?,
+            Choice::Process => processes::start(options).await?,
+            // The links are of this machine, and a test of them is never left out.
+            Choice::Container(_) if options.peer_links => processes::start(options).await?,
             Choice::Container(image) => containers::start(image, options).await?,
             Choice::Given(address) => bail!("the servers at {address} are not started by tests"),
         };
@@ -64,6 +67,16 @@ impl OwnEnsemble {
     /// The servers, to be killed and started.
     pub fn servers_mut(&mut self) -> &mut [Server] {
         &mut self.servers
+    }
+
+    /// The links between the servers.
+    ///
+    /// # Errors
+    /// It was started without.
+    pub fn links(&self) -> Result<&PeerLinks> {
+        self.links
+            .as_ref()
+            .context("start this ensemble with `EnsembleOptions::with_peer_links`")
     }
 
     /// Waits until every server that runs serves.

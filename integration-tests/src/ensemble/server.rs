@@ -1,10 +1,11 @@
 use std::fmt::Debug;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
-use super::{ReservedPort, ServerRole, Transaction};
+use super::{AppliedTransaction, ReservedPort, ServerRole, Transaction, applied};
 use crate::waiting::eventually;
 
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -25,6 +26,8 @@ pub(super) trait ServerControl: Debug + Send + Sync {
     fn stop(&self) -> Result<()>;
     fn cont(&self) -> Result<()>;
     fn transactions(&self) -> Result<Vec<Transaction>>;
+    /// Where its data is, if that is a folder of this machine.
+    fn data_folder(&self) -> Result<&Path>;
     /// All that it logged so far.
     fn log(&self) -> String;
 }
@@ -94,10 +97,10 @@ impl Server {
     /// Deletes its data, as if it had lost its disk. It must not run.
     ///
     /// # Errors
-    /// It runs, or its folder cannot be emptied.
+    /// It runs, or its folder cannot be emptied; or the server is in a container.
     pub fn lose_data(&self) -> Result<()> {
-        anyhow::ensure!(self.process.is_none(), "the server at {} runs", self.address());
-        for entry in std::fs::read_dir(self.folder.join("data"))? {
+        anyhow::ensure!(self.pid().is_none(), "{} runs", self.name());
+        for entry in std::fs::read_dir(self.control.data_folder()?)? {
             let path = entry?.path();
             if path.is_dir() {
                 std::fs::remove_dir_all(&path).with_context(|| path.display().to_string())?;
@@ -131,6 +134,14 @@ impl Server {
     /// ZooKeeper's tool cannot read the log; or the server is in a container that does not run.
     pub fn transactions(&self) -> Result<Vec<Transaction>> {
         self.control.transactions().with_context(|| self.name())
+    }
+
+    /// Everything that it applied so far, in order.
+    ///
+    /// # Errors
+    /// Its log cannot be read; or the server is in a container.
+    pub fn applied(&self) -> Result<Vec<AppliedTransaction>> {
+        applied::read(self.control.data_folder()?)
     }
 
     fn name(&self) -> String {

@@ -18,15 +18,16 @@ use super::{Contender, Load, Outcomes, block_workers};
 /// | `write N` | N increments of a counter, one after another; their outcomes |
 /// | `load` | begins a [`Load`] |
 /// | `unload` | ends it; the outcomes of all its writes |
-/// | `open N` | recovers the stores of N jobs, for `queue` |
-/// | `queue` | begins one checkpoint of each of these jobs at once, and does not wait |
+/// | `open N` | recovers the stores of N jobs, and takes an id for a checkpoint of each, for `queue` |
+/// | `queue` | begins to add these checkpoints, all at once, and does not wait |
 /// | `queued` | waits for them; their outcomes, and the ids of those that were acknowledged |
+/// | `follow N` | follows the leaders of N components of the user's own, `followed-0` and so on |
 /// | `block MS` | blocks every thread of the runtime that long |
 /// | `stop` | leaves in order |
 pub struct Commands {
     contender: Contender,
     load: Option<Load>,
-    opened: Vec<JobStores>,
+    opened: Vec<(JobStores, CheckpointId)>,
     queued: JoinSet<Vec<Result<CheckpointId, Error>>>,
 }
 
@@ -82,17 +83,24 @@ impl Commands {
                 self.opened.clear();
                 for job in 0..u8::try_from(count)? {
                     let stores = JobStores::open(&**self.contender.services(), Load::job(job)).await?;
-                    self.opened.push(stores);
+                    let id = stores.next_id().await?;
+                    self.opened.push((stores, id));
                 }
                 Ok(json!({}))
             }
             ("queue", _) => {
-                let stores = std::mem::take(&mut self.opened);
+                let opened = std::mem::take(&mut self.opened);
                 self.queued
-                    .spawn(async move { join_all(stores.iter().map(JobStores::checkpoint)).await });
+                    .spawn(async move { join_all(opened.iter().map(|(stores, id)| stores.add(*id))).await });
                 Ok(json!({}))
             }
             ("queued", _) => Ok(self.queued().await),
+            ("follow", Some(count)) => {
+                for number in 0..count {
+                    self.contender.follow(&format!("followed-{number}")).await?;
+                }
+                Ok(json!({}))
+            }
             ("block", Some(millis)) => {
                 block_workers(Duration::from_millis(millis));
                 Ok(json!({}))
@@ -116,7 +124,7 @@ impl Commands {
         let mut outcomes = Outcomes::default();
         let stores = JobStores::open(&**self.contender.services(), Load::job(0)).await?;
         for _ in 0..count {
-            outcomes.note(&stores.increment().await);
+            outcomes.note(&stores.next_id().await);
         }
         Ok(outcomes.to_json())
     }

@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use ha_services::ids::{ComponentId, LeaderSessionId};
 use ha_services::{
     Configuration, Environment, Error, HighAvailabilityServices, LeaderContender, LeaderElectionService,
-    LeaderInformation, ProcessDescription, create_available_or_embedded_services_for,
+    LeaderInformation, LeaderRetrievalListener, LeaderRetrievalService, ProcessDescription,
+    create_available_or_embedded_services_for,
 };
 
 use super::LeadershipRecorder;
@@ -29,6 +30,7 @@ pub struct ContenderOptions {
 pub struct Contender {
     services: Arc<dyn HighAvailabilityServices>,
     elections: Vec<Arc<dyn LeaderElectionService>>,
+    followed: Vec<Arc<dyn LeaderRetrievalService>>,
     _recorders: Vec<LeadershipRecorder>,
 }
 
@@ -48,6 +50,7 @@ impl Contender {
         let mut contender = Self {
             services,
             elections: Vec::new(),
+            followed: Vec::new(),
             _recorders: Vec::new(),
         };
         for component in options.components {
@@ -91,6 +94,17 @@ impl Contender {
             .then_some(term)
     }
 
+    /// Follows the leader of a component of the user's own, until it closes.
+    ///
+    /// # Errors
+    /// No component can have this name.
+    pub async fn follow(&mut self, component: &str) -> Result<()> {
+        let retriever = self.services.leader_retriever(ComponentId::custom(component)?);
+        retriever.start(Arc::new(Ignoring)).await?;
+        self.followed.push(retriever);
+        Ok(())
+    }
+
     /// Gives leadership up and closes everything, in order.
     ///
     /// # Errors
@@ -125,4 +139,14 @@ impl LeaderContender for Confirming {
     fn address(&self) -> String {
         self.address.clone()
     }
+}
+
+/// Does nothing with what it is told.
+struct Ignoring;
+
+#[async_trait]
+impl LeaderRetrievalListener for Ignoring {
+    async fn notify_leader(&self, _leader: Option<LeaderInformation>) {}
+
+    async fn handle_error(&self, _error: Error) {}
 }

@@ -72,8 +72,9 @@ impl HandOver {
 impl fmt::Display for HandOver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.1} ms", self.distance_millis())?;
-        if let Some(least) = self.least_distance_millis() {
-            write!(f, " (surely {least:.1} ms)")?;
+        // Below zero where the old one could not look for a while: it was stopped, perhaps.
+        if let Some(least) = self.least_distance_millis().filter(|least| *least > 0.0) {
+            write!(f, " (between samples: at least {least:.1} ms)")?;
         }
         write!(f, " from {} to {}", self.from.process, self.to.process)
     }

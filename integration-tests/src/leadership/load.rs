@@ -98,7 +98,7 @@ impl Writer {
         while !self.ended.load(Ordering::Relaxed) {
             let outcome = match self.checkpoints {
                 true => stores.checkpoint().await,
-                false => stores.increment().await,
+                false => stores.next_id().await,
             };
             outcomes.note(&outcome);
             match outcome {
@@ -132,14 +132,13 @@ impl JobStores {
         })
     }
 
-    /// One fenced write.
-    pub(super) async fn increment(&self) -> Result<CheckpointId, Error> {
+    /// The next checkpoint id: one fenced write.
+    pub(super) async fn next_id(&self) -> Result<CheckpointId, Error> {
         self.counter.get_and_increment().await
     }
 
-    /// Two fenced writes and a file; with the second one the checkpoint before goes.
-    pub(super) async fn checkpoint(&self) -> Result<CheckpointId, Error> {
-        let checkpoint_id = self.increment().await?;
+    /// Adds the checkpoint of this id: a file and one fenced write, with which the checkpoint before goes.
+    pub(super) async fn add(&self, checkpoint_id: CheckpointId) -> Result<CheckpointId, Error> {
         let checkpoint = CompletedCheckpoint {
             job_id: self.job,
             checkpoint_id,
@@ -148,5 +147,10 @@ impl JobStores {
         };
         self.checkpoints.add_and_subsume(checkpoint).await?;
         Ok(checkpoint_id)
+    }
+
+    /// Adds a checkpoint of the next id.
+    pub(super) async fn checkpoint(&self) -> Result<CheckpointId, Error> {
+        self.add(self.next_id().await?).await
     }
 }

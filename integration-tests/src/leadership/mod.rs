@@ -15,6 +15,7 @@ mod load;
 mod outcomes;
 mod recorder;
 mod settings;
+mod write_order;
 
 pub use block_workers::block_workers;
 pub use commands::{Answer, Commands};
@@ -26,3 +27,4 @@ pub use load::Load;
 pub use outcomes::Outcomes;
 pub use recorder::LeadershipRecorder;
 pub use settings::ClusterSettings;
+pub use write_order::{FencedTerm, TermWrites, terms_of_writes};

@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
@@ -116,6 +117,13 @@ impl ServerControl for ContainerServer {
             bail!("zkTxnLogToolkit.sh failed: {}", String::from_utf8_lossy(&errors));
         }
         Ok(transactions::parse_all(&output))
+    }
+
+    fn data_folder(&self) -> Result<&Path> {
+        bail!(
+            "this test reads or deletes the data of a server, which it cannot in a container; \
+             run it with HA_TEST_ZOOKEEPER=process"
+        )
     }
 
     fn log(&self) -> String {

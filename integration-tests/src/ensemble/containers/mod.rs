@@ -57,6 +57,7 @@ pub(super) async fn start(image: &ImageName, options: &EnsembleOptions) -> Resul
         servers,
         kind: "container",
         origin: image.to_string(),
+        links: None,
         _resources: Box::new(()),
     })
 }

@@ -1,5 +1,5 @@
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
@@ -10,11 +10,15 @@ use crate::process::ManagedProcess;
 
 const MAIN_CLASS: &str = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 
+/// The data, in the folder that the server is configured in.
+pub(super) const DATA: &str = "data";
+
 /// A server as a JVM process with a data folder of its own on 127.0.0.1.
 #[derive(Debug)]
 pub(super) struct ProcessServer {
     installation: Installation,
     folder: PathBuf,
+    data: PathBuf,
     force_sync: bool,
     process: Option<ManagedProcess>,
 }
@@ -24,6 +28,7 @@ impl ProcessServer {
     pub(super) fn new(installation: Installation, folder: PathBuf, force_sync: bool) -> Self {
         Self {
             installation,
+            data: folder.join(DATA),
             folder,
             force_sync,
             process: None,
@@ -85,7 +90,11 @@ impl ServerControl for ProcessServer {
     }
 
     fn transactions(&self) -> Result<Vec<Transaction>> {
-        transactions::read(&self.installation, &self.folder.join("data"))
+        transactions::read(&self.installation, &self.data)
+    }
+
+    fn data_folder(&self) -> Result<&Path> {
+        Ok(&self.data)
     }
 
     fn log(&self) -> String {
