@@ -25,6 +25,8 @@ pub(super) trait ServerControl: Debug + Send + Sync {
     fn kill(&mut self) -> Result<()>;
     fn stop(&self) -> Result<()>;
     fn cont(&self) -> Result<()>;
+    /// Is called while it does not run.
+    fn lose_data(&mut self) -> Result<()>;
     fn transactions(&self) -> Result<Vec<Transaction>>;
     /// Where its data is, if that is a folder of this machine.
     fn data_folder(&self) -> Result<&Path>;
@@ -97,16 +99,10 @@ impl Server {
     /// Deletes its data, as if it had lost its disk. It must not run.
     ///
     /// # Errors
-    /// It runs, or its folder cannot be emptied; or the server is in a container.
-    pub fn lose_data(&self) -> Result<()> {
-        anyhow::ensure!(self.pid().is_none(), "{} runs", self.name());
-        for entry in std::fs::read_dir(self.control.data_folder()?)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                std::fs::remove_dir_all(&path).with_context(|| path.display().to_string())?;
-            }
-        }
-        Ok(())
+    /// It runs, or its folder cannot be emptied.
+    pub fn lose_data(&mut self) -> Result<()> {
+        anyhow::ensure!(self.control.pid().is_none(), "{} runs", self.name());
+        self.control.lose_data().with_context(|| self.name())
     }
 
     /// What it is in the ensemble; an answer means that it serves.

@@ -1,10 +1,12 @@
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use testcontainers::bollard::query_parameters::KillContainerOptionsBuilder;
 use testcontainers::core::ExecCommand;
-use testcontainers::{ContainerAsync, GenericImage};
+use testcontainers::runners::AsyncRunner as _;
+use testcontainers::{ContainerAsync, ContainerRequest, GenericImage};
 
 use super::engine;
 use crate::ensemble::server::ServerControl;
@@ -18,26 +20,40 @@ const ALL_SHOWN: &str = "all-shown\n";
 
 type Container = ContainerAsync<GenericImage>;
 
+/// Describes the container of a server: the same one each time.
+pub(super) type Description = Arc<dyn Fn() -> ContainerRequest<GenericImage> + Send + Sync>;
+
 /// A server in a container, which is removed with its data when this is dropped.
-#[derive(Debug)]
 pub(super) struct ContainerServer {
-    /// Taken when this is dropped.
+    description: Description,
+    /// None when its data is lost and it was not started since.
     container: Option<Arc<Container>>,
     pid: Option<u32>,
 }
 
 impl ContainerServer {
-    /// The server in a container that runs. Is to be called on the engine's runtime.
+    /// Makes a container and starts it. Is to be called on the engine's runtime.
     ///
     /// # Errors
-    /// It runs no more.
-    pub(super) async fn new(container: Container) -> Result<Self> {
-        let container = Arc::new(container);
+    /// The engine refuses, or the server has ended at once.
+    pub(super) async fn start_new(description: Description) -> Result<Self> {
+        let container = Arc::new(description().start().await?);
         let pid = pid_of(&container).await?;
         Ok(Self {
+            description,
             container: Some(container),
             pid: Some(pid),
         })
+    }
+
+    /// Removes the container with its data, if there is one.
+    fn remove(&mut self) -> Result<()> {
+        self.pid = None;
+        match self.container.take() {
+            // Removing it needs the engine's runtime.
+            Some(container) => engine::request_blocking(async move { drop(container) }),
+            None => Ok(()),
+        }
     }
 
     /// Asks the engine for something about the container.
@@ -69,6 +85,11 @@ impl ServerControl for ContainerServer {
 
     fn start(&mut self) -> Result<()> {
         if self.pid.is_some() {
+            return Ok(());
+        }
+        if self.container.is_none() {
+            let description = Arc::clone(&self.description);
+            *self = engine::request_blocking(Self::start_new(description))??;
             return Ok(());
         }
         let pid = self.request(async |container| {
@@ -104,6 +125,10 @@ impl ServerControl for ContainerServer {
         self.request(async |container| Ok(container.unpause().await?))
     }
 
+    fn lose_data(&mut self) -> Result<()> {
+        self.remove()
+    }
+
     fn transactions(&self) -> Result<Vec<Transaction>> {
         self.assert_runs()
             .context("the transactions of a server in a container can only be read while it runs")?;
@@ -121,7 +146,7 @@ impl ServerControl for ContainerServer {
 
     fn data_folder(&self) -> Result<&Path> {
         bail!(
-            "this test reads or deletes the data of a server, which it cannot in a container; \
+            "this test reads the files of a server, which it cannot in a container; \
              run it with HA_TEST_ZOOKEEPER=process"
         )
     }
@@ -141,11 +166,16 @@ impl ServerControl for ContainerServer {
 
 impl Drop for ContainerServer {
     fn drop(&mut self) {
-        if let Some(container) = self.container.take() {
-            // Removing it needs the engine's runtime. A failure is in the log of testcontainers; there is nobody to
-            // tell.
-            let _ = engine::request_blocking(async move { drop(container) });
-        }
+        // A failure is in the log of testcontainers; there is nobody to tell.
+        let _ = self.remove();
+    }
+}
+
+impl fmt::Debug for ContainerServer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = formatter.debug_struct("ContainerServer");
+        text.field("container", &self.container).field("pid", &self.pid);
+        text.finish_non_exhaustive()
     }
 }
 

@@ -4,11 +4,12 @@ mod container_server;
 mod engine;
 mod image_name;
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, Result};
-use container_server::ContainerServer;
+use container_server::{ContainerServer, Description};
 use futures::future::try_join_all;
 use testcontainers::core::IntoContainerPort as _;
-use testcontainers::runners::AsyncRunner as _;
 use testcontainers::{ContainerRequest, GenericImage, ImageExt as _};
 
 pub use engine::engine_version;
@@ -31,16 +32,16 @@ pub(super) async fn start(image: &ImageName, options: &EnsembleOptions) -> Resul
     let ports = (0..count)
         .map(|_| ReservedPort::reserve())
         .collect::<Result<Vec<_>>>()?;
-    let requests: Vec<_> = ports
+    let descriptions: Vec<Description> = ports
         .iter()
         .enumerate()
-        .map(|(index, port)| request(image, options, &name, index, port.port()))
+        .map(|(index, port)| {
+            let (image, options, name, port) = (image.clone(), options.clone(), name.clone(), port.port());
+            Arc::new(move || describe(&image, &options, &name, index, port)) as Description
+        })
         .collect();
     // Together: a server looks for the names of its peers when it starts.
-    let starting = try_join_all(requests.into_iter().map(async |request| {
-        let container = request.start().await?;
-        ContainerServer::new(container).await
-    }));
+    let starting = try_join_all(descriptions.into_iter().map(ContainerServer::start_new));
     let containers = engine::request(starting).await?.with_context(|| {
         format!(
             "a container of {image} cannot be started: is an engine there (DOCKER_HOST, else the default socket), and \
@@ -64,7 +65,7 @@ pub(super) async fn start(image: &ImageName, options: &EnsembleOptions) -> Resul
 
 /// The container of one server. Its port on 127.0.0.1 is fixed: one that the engine chose would change when the
 /// container is started again.
-fn request(
+fn describe(
     image: &ImageName,
     options: &EnsembleOptions,
     name: &str,

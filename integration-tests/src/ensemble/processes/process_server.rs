@@ -89,6 +89,16 @@ impl ServerControl for ProcessServer {
         self.running()?.cont()
     }
 
+    fn lose_data(&mut self) -> Result<()> {
+        for entry in std::fs::read_dir(&self.data)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                std::fs::remove_dir_all(&path).with_context(|| path.display().to_string())?;
+            }
+        }
+        Ok(())
+    }
+
     fn transactions(&self) -> Result<Vec<Transaction>> {
         transactions::read(&self.installation, &self.data)
     }
