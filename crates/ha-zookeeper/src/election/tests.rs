@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ha_core::election::{DefaultLeaderElectionService, LeaderElectionService};
+use ha_core::environment::Environment;
 use ha_core::health::ConnectionState;
 use ha_core::ids::{ClusterId, ComponentId};
-use ha_testkit::fakes::{ContenderCall, RecordingContender, TestEnvironment};
+use ha_testkit::fakes::{Behaviour, ContenderCall, Gate, Recorder, RecordingContender, TestEnvironment};
 
 use super::ZooKeeperLeaderElectionDriverFactory;
 use crate::client::memory::{Lost, MemoryServer};
@@ -18,6 +19,8 @@ use crate::identity::LeadershipPrecondition;
 use crate::latch::{LatchDecision, decide};
 use crate::paths::ClusterPaths;
 use crate::session::memory_session::MemorySession;
+
+const REVOKE_TIMEOUT: Duration = Duration::from_secs(30);
 
 struct Always;
 
@@ -47,6 +50,18 @@ struct Process {
 impl Process {
     async fn start(server: &MemoryServer, number: i64, tolerate: bool, component: ComponentId) -> Self {
         let environment = TestEnvironment::real_time(number.unsigned_abs()).environment;
+        let contender = RecordingContender::confirming(&format!("http://{number}:1"));
+        Self::start_in(server, number, tolerate, component, environment, contender).await
+    }
+
+    async fn start_in(
+        server: &MemoryServer,
+        number: i64,
+        tolerate: bool,
+        component: ComponentId,
+        environment: Environment,
+        contender: Arc<RecordingContender>,
+    ) -> Self {
         let memory = MemorySession::new(server, number, tolerate, environment.clone());
         let factory = ZooKeeperLeaderElectionDriverFactory::new(
             memory.session.clone(),
@@ -62,13 +77,12 @@ impl Process {
             Arc::new(Always),
             environment.clone(),
         );
-        let election =
-            DefaultLeaderElectionService::new(Arc::new(factory), environment, Duration::from_secs(30));
+        let election = DefaultLeaderElectionService::new(Arc::new(factory), environment, REVOKE_TIMEOUT);
         let process = Self {
             memory,
             service: election.election(component),
             election,
-            contender: RecordingContender::confirming(&format!("http://{number}:1")),
+            contender,
         };
         process.contender.contend(&process.service).await;
         process
@@ -271,4 +285,88 @@ async fn a_component_of_the_users_own_is_elected_and_published_like_any_other() 
     }
     process.service.stop().await.unwrap();
     assert!(!server.paths().contains(&path));
+}
+
+/// An operator's request to step down.
+async fn touch(server: &MemoryServer, latch: &str) {
+    let admin = server.client(99);
+    admin
+        .set(&paths().latch(latch), "step down".into(), None)
+        .await
+        .unwrap();
+}
+
+/// The latches in the order of their numbers.
+async fn latches(server: &MemoryServer) -> Vec<String> {
+    let (mut names, _) = server.client(99).list(&paths().latches()).await.unwrap();
+    names.sort_by_key(|name| ClusterPaths::parse_latch_name(name).map(|(_, sequence)| sequence));
+    names
+}
+
+#[tokio::test]
+async fn a_standby_that_is_asked_to_step_down_stands_anew_at_the_end() {
+    let server = server();
+    let processes = at_rest(&server, 3).await;
+    let before = latches(&server).await;
+    touch(&server, &before[1]).await;
+    let after = loop {
+        let after = latches(&server).await;
+        if after.len() == 3 && !after.contains(&before[1]) {
+            break after;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(after[..2], [before[0].clone(), before[2].clone()]);
+    wait_for_watches(&server, 6).await;
+    assert_eq!(processes[0].terms(), (1, 0));
+    // The one that was last is the next.
+    processes[0].election.close().await.unwrap();
+    processes[2].contender.wait_for_grant().await;
+    assert!(processes[1].contender.sessions().is_empty());
+}
+
+#[tokio::test]
+async fn a_leader_that_is_asked_to_step_down_keeps_its_latch_until_its_callbacks_have_returned_or_the_deadline()
+ {
+    for returns in [true, false] {
+        let server = server();
+        let test = TestEnvironment::manual(1);
+        let gate = Gate::new();
+        let blocking = RecordingContender::with(
+            "http://1:1",
+            &Recorder::new(),
+            Behaviour::Confirm,
+            Behaviour::Block(gate.clone()),
+        );
+        let component = ComponentId::dispatcher();
+        let environment = test.environment.clone();
+        let first = Process::start_in(&server, 1, true, component.clone(), environment, blocking).await;
+        let term = first.contender.wait_for_grant().await;
+        wait_for_watches(&server, 2).await;
+        let second = Process::start(&server, 2, true, component).await;
+        wait_for_watches(&server, 4).await;
+        let before = latches(&server).await;
+        touch(&server, &before[0]).await;
+        first.wait_for_revokes(1).await;
+        assert!(!first.service.has_leadership(term).await);
+        assert!(
+            latches(&server).await.contains(&before[0]),
+            "nobody else may lead yet"
+        );
+        assert!(second.contender.sessions().is_empty());
+        if returns {
+            gate.open();
+        } else {
+            // Whatever sleeps until then, the deadline is among it.
+            while test.fatal.errors().is_empty() {
+                test.clock.advance(REVOKE_TIMEOUT);
+                tokio::task::yield_now().await;
+            }
+        }
+        second.contender.wait_for_grant().await;
+        let after = latches(&server).await;
+        assert_eq!(after[0], before[1]);
+        assert_eq!(test.fatal.errors().is_empty(), returns);
+        gate.open();
+    }
 }

@@ -1,9 +1,9 @@
-use ha_core::Result;
 use ha_core::ids::ComponentId;
 use ha_core::retrieval::{LeaderObservation, LeaderRetrievalEvent};
+use ha_core::{Error, Result};
 use uuid::Uuid;
 
-use crate::client::{NodeWatch, ZkCode, ZkResult, ZooKeeperClient};
+use crate::client::{NodeWatch, ZkCode, ZkError, ZkResult, ZooKeeperClient};
 use crate::codec::{ConnectionInfo, IdentityData};
 use crate::paths::ClusterPaths;
 
@@ -61,6 +61,13 @@ impl LeaderReader {
             Err(error) => return Err(error.at(&self.path)),
         };
         Ok(LeaderObservation { leader, history })
+    }
+
+    /// The server refuses to let this process read.
+    pub(super) fn refused(&self, error: ZkError) -> Error {
+        error
+            .at(&self.path)
+            .advise("let this process read the leader information; it is read again until it can be")
     }
 
     fn event(&self, data: &[u8], history: Option<Uuid>) -> LeaderRetrievalEvent {

@@ -3,6 +3,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ha_core::backoff::Backoff;
 use ha_core::environment::Environment;
 use ha_core::health::ConnectionState;
 use ha_core::retrieval::LeaderRetrievalEvent;
@@ -10,11 +11,13 @@ use tokio::sync::watch;
 
 use super::leader_reader::LeaderReader;
 use super::subscribers::Subscribers;
-use crate::client::{NodeEvent, SessionId, ZkCode, ZkError};
+use crate::client::{NodeEvent, SessionId, ZkCode, ZkError, ZkResult};
 use crate::session::{SessionClient, SessionStatus, ZooKeeperSession};
 
 /// The wait after a read that failed.
 const RETRY: Duration = Duration::from_millis(100);
+/// The longest one where the server refuses to be read again and again.
+const LONGEST_RETRY: Duration = Duration::from_secs(5);
 
 /// The task that follows the leader of one component for all its subscribers.
 pub(super) struct LeaderWatch {
@@ -49,18 +52,34 @@ impl LeaderWatch {
 
     /// Runs until the session is closed for good.
     pub(super) async fn run(mut self) {
+        let mut refused = Backoff::new(RETRY, LONGEST_RETRY);
         while let Some(present) = self.connected().await {
             let connects = self.status.borrow_and_update().connects;
-            if let Err(code) = self.follow(&present, connects).await
-                && code != ZkCode::SessionOver
-            {
-                // The state of the connection tells more, if there is more to tell.
-                tracing::debug!(?code, "could not read the leader information");
-            }
-            // A client that is over is still handed out for a moment: do not spin.
-            self.pause().await;
+            let wait = match self.follow(&present, connects).await {
+                Err(error) if Self::is_refusal(&error) => {
+                    let error = self.reader.refused(error);
+                    self.subscribers.tell(&LeaderRetrievalEvent::Unreadable(error));
+                    refused.next_delay()
+                }
+                // A client that is over is still handed out for a moment: do not spin.
+                Ok(()) | Err(_) => {
+                    refused.reset();
+                    RETRY
+                }
+            };
+            self.pause(wait).await;
         }
         self.tell_connection(ConnectionState::Lost);
+    }
+
+    /// Whether the server does not let this process read, which is as good as unreadable. Of the connection its state
+    /// tells more.
+    fn is_refusal(error: &ZkError) -> bool {
+        tracing::debug!(%error, "could not read the leader information");
+        !matches!(
+            error.code,
+            ZkCode::SessionOver | ZkCode::ConnectionLoss | ZkCode::Throttled
+        )
     }
 
     /// The client, once connected.
@@ -90,14 +109,13 @@ impl LeaderWatch {
     }
 
     /// Reads, and reads again after each event, for as long as this connection lasts.
-    async fn follow(&mut self, present: &SessionClient, connects: u64) -> Result<(), ZkCode> {
+    async fn follow(&mut self, present: &SessionClient, connects: u64) -> ZkResult<()> {
         let client = present.client.as_ref();
         let reader = Arc::clone(&self.reader);
-        let code = |error: ZkError| error.code;
-        self.while_telling(reader.catch_up(client)).await.map_err(code)?;
+        self.while_telling(reader.catch_up(client)).await?;
         loop {
             let reading = reader.read_and_watch(client);
-            let (event, mut fired) = self.while_telling(reading).await.map_err(code)?;
+            let (event, mut fired) = self.while_telling(reading).await?;
             let session = client.session_id();
             if self.read_in.is_some_and(|earlier| earlier != session) {
                 // Lost and replaced between two looks.
@@ -117,13 +135,13 @@ impl LeaderWatch {
                 tokio::select! {
                     biased;
                     fired = &mut fired => match fired {
-                        NodeEvent::SessionOver => return Err(ZkCode::SessionOver),
+                        NodeEvent::SessionOver => return Err(session_over()),
                         NodeEvent::Changed | NodeEvent::Deleted => break,
                     },
                     changed = self.status.changed() => {
                         let status = *self.status.borrow();
                         if changed.is_err() || status.closed {
-                            return Err(ZkCode::SessionOver);
+                            return Err(session_over());
                         }
                         if status.connects != connects {
                             return Ok(());
@@ -152,8 +170,12 @@ impl LeaderWatch {
         self.told = state;
     }
 
-    async fn pause(&mut self) {
+    async fn pause(&mut self, duration: Duration) {
         let clock = Arc::clone(&self.environment.clock);
-        self.while_telling(clock.sleep(RETRY)).await;
+        self.while_telling(clock.sleep(duration)).await;
     }
+}
+
+fn session_over() -> ZkError {
+    ZkError::new(ZkCode::SessionOver, "the session is over")
 }
