@@ -35,7 +35,8 @@
 //! follower is cut off, every newest reported touch that is possible is tried ([`lease_model::Session`]).
 //!
 //! *The exception of I1.* A touch is reported less than a tick after it reached the follower: pings come every half
-//! tick and are held up for less than another half. That is the one assumption about ZooKeeper's punctuality, and
+//! tick, are held up for less than another half, and are answered at once; and no request that
+//! the follower forwards later overtakes the report. That is the one assumption about ZooKeeper's punctuality, and
 //! [`Weakening::PingsHeldUp`] takes it away: I1 breaks then, so it is needed. Replies, requests and processes may be
 //! held up for as long as they like.
 //!

@@ -14,6 +14,7 @@ use ha_core::environment::{Clock, SystemClock};
 use ha_model::lease_model::{self, ClockRate, FaultKind, LeaseModel};
 use ha_model::term_model::{self, TermModel};
 use ha_model::{Exploration, Weakening};
+use stateright::Model;
 
 fn full_form() -> bool {
     std::env::var("HA_TEST_FULL").is_ok_and(|value| value == "1")
@@ -98,6 +99,28 @@ fn terms_keep_i1_i2_i3_and_i4() {
     assert_holds(&format!("{events} events from outside"), || {
         Exploration::of(&TermModel::new(events), threads)
     });
+}
+
+/// Lest a lost reply be harmless because it ends everything.
+#[test]
+fn a_claim_whose_reply_was_lost_is_read_back_and_leads() {
+    use term_model::Action;
+    let model = TermModel::new(1);
+    let steps = [
+        Action::Enter(0),
+        Action::Look(0),
+        Action::ClaimReplyLost(0),
+        Action::ReadBackClaim(0),
+        Action::Grant(0),
+    ];
+    let [start] = model.init_states().try_into().unwrap();
+    let end = steps.into_iter().fold(start, |state, step| {
+        let mut possible = Vec::new();
+        model.actions(&state, &mut possible);
+        assert!(possible.contains(&step), "{step} after [{state}]");
+        model.next_state(&state, step).unwrap()
+    });
+    assert!(end.processes[0].has_leadership(), "{end}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use stateright::Property;
+use stateright::{Model, Property};
 
 use super::lease_model::LeaseModel;
 use super::lease_state::LeaseState;
@@ -19,6 +19,15 @@ pub(super) fn all() -> Vec<Property<LeaseModel>> {
         Property::always(RECOVERS, |model: &LeaseModel, state: &LeaseState| {
             state.calm < model.scale.recovery() || leaders(model, state).count() == 1
         }),
+        // Lest what must happen before time goes on stop it, and I9 hold for nothing.
+        Property::always(
+            "a step is always possible",
+            |model: &LeaseModel, state: &LeaseState| {
+                let mut actions = Vec::new();
+                model.actions(state, &mut actions);
+                !actions.is_empty()
+            },
+        ),
         Property::sometimes(
             "a process leads after the first has crashed",
             |model: &LeaseModel, state: &LeaseState| {
