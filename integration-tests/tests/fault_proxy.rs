@@ -1,13 +1,13 @@
 //! Each fault of the proxy, as a client of a real server meets it.
 #![expect(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::FutureExt as _;
 use ha_core::environment::SystemClock;
 use ha_zookeeper::client::{
-    CreateMode, MultiError, Operation, WireClient, ZkCode, ZooKeeperClient as _, connect_client,
+    CreateMode, MultiError, NodeEvent, Operation, WireClient, ZkCode, ZooKeeperClient as _, connect_client,
 };
 use integration_tests::proxy::{Direction, FaultProxy, RequestFilter, RequestKind, Swallow};
 use integration_tests::waiting::now;
@@ -274,6 +274,8 @@ async fn held_replies_arrive_when_they_are_let_go() {
 async fn a_held_request_of_a_connection_that_the_client_gave_up_still_arrives() {
     let rig = Rig::new().await;
     rig.proxy.hold(Direction::ToServer, true);
+    // When the client is back, its server ends the old connection.
+    rig.proxy.refuse(true);
     let mut set = Box::pin(rig.set("ghost"));
     assert!(futures::poll!(&mut set).is_pending());
     // The client hears nothing, and gives the connection up.
@@ -322,6 +324,50 @@ async fn a_swapped_session_is_another_than_the_client_believes() {
     assert_ne!(stat.ephemeral_owner, 0);
     assert_ne!(stat.ephemeral_owner, believed.0);
     assert_eq!(rig.client.session_id(), believed);
+}
+
+#[tokio::test]
+async fn events_are_lost_and_nothing_else() {
+    let rig = Rig::new().await;
+    rig.proxy.swallow_events(true);
+    let (_, _, mut lost) = rig.client.get_and_watch(&rig.path).await.unwrap();
+    rig.set("unseen").await.unwrap();
+    // What comes behind an event shows that it was sent.
+    rig.client.get(&rig.path).await.unwrap();
+    assert!((&mut lost).now_or_never().is_none());
+    rig.proxy.swallow_events(false);
+    let (_, _, told) = rig.client.get_and_watch(&rig.path).await.unwrap();
+    rig.set("seen").await.unwrap();
+    rig.client.get(&rig.path).await.unwrap();
+    assert_eq!(told.now_or_never(), Some(NodeEvent::Changed));
+    assert_eq!(rig.proxy.seen(RequestKind::Connect), 1);
+}
+
+#[tokio::test]
+async fn requests_are_shown_with_what_they_are_about() {
+    let rig = Rig::new().await;
+    let shown = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&shown);
+    rig.proxy.observe(move |request| {
+        if request.kind != RequestKind::Ping {
+            log.lock()
+                .unwrap()
+                .push((request.kind, request.path.clone(), request.watch));
+        }
+    });
+    rig.client.get(&rig.path).await.unwrap();
+    let watch = rig.client.list_and_watch(&rig.path).await.unwrap();
+    rig.set("x").await.unwrap();
+    let path = Some(rig.path.clone());
+    assert_eq!(
+        *shown.lock().unwrap(),
+        [
+            (RequestKind::GetData, path.clone(), false),
+            (RequestKind::GetChildren, path.clone(), true),
+            (RequestKind::SetData, path, false),
+        ]
+    );
+    drop(watch);
 }
 
 #[tokio::test]

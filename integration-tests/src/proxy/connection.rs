@@ -9,7 +9,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, watch};
 
 use super::Direction;
-use super::conversation::Conversation;
+use super::conversation::{Conversation, Reply};
 use super::fault_proxy::Shared;
 use super::faults::Faults;
 use super::frame_buffer::{Frame, FrameBuffer, NoFrame};
@@ -32,6 +32,8 @@ struct Item {
 /// What becomes of a frame.
 enum Verdict {
     Pass,
+    /// It alone is lost.
+    Drop,
     /// It and everything behind it is lost.
     Lose,
     Cut,
@@ -65,8 +67,10 @@ pub(super) async fn serve(client: TcpStream, server: TcpStream, shared: &Shared)
         verdict
     });
     let replies = travel(Direction::ToClient, from_server, to_client, shared, |frame| {
-        let Some(Some(sentence)) = lock(&conversation).reply(frame.body()) else {
-            return Verdict::Pass;
+        let sentence = match lock(&conversation).reply(frame.body()) {
+            Reply::Answer(Some(sentence)) => sentence,
+            Reply::Event if shared.faults.borrow().swallow_events => return Verdict::Drop,
+            Reply::Answer(None) | Reply::Event | Reply::Unasked => return Verdict::Pass,
         };
         sentence.carried_out();
         match sentence.loss {
@@ -156,6 +160,7 @@ async fn write(
         match judge(&mut frame) {
             // Where the receiver is gone, its own end comes the other way, and ends the connection when it arrives.
             Verdict::Pass => all_is_lost = to.write_all(frame.bytes()).await.is_err(),
+            Verdict::Drop => {}
             Verdict::Lose => all_is_lost = true,
             Verdict::Cut => return,
         }

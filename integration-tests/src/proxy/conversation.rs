@@ -15,6 +15,20 @@ pub(super) struct Conversation<M> {
     in_flight: BTreeMap<i32, VecDeque<M>>,
 }
 
+/// What a frame to the client is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Reply<M> {
+    /// The answer to the request of this mark.
+    Answer(M),
+    /// A watch has fired.
+    Event,
+    /// The answer to nothing that was asked.
+    Unasked,
+}
+
+/// The xid of what no request asked for.
+const EVENT: i32 = -1;
+
 impl<M> Default for Conversation<M> {
     fn default() -> Self {
         Self {
@@ -37,12 +51,21 @@ impl<M> Conversation<M> {
         }
     }
 
-    /// A frame to the client: the mark of the request that it answers. `None` for a notification.
-    pub(super) fn reply(&mut self, body: &[u8]) -> Option<M> {
-        if !std::mem::replace(&mut self.connect_was_answered, true) {
-            return self.connect.take();
-        }
-        let xid = RecordReader::new(body).int()?;
+    /// A frame to the client.
+    pub(super) fn reply(&mut self, body: &[u8]) -> Reply<M> {
+        let mark = if std::mem::replace(&mut self.connect_was_answered, true) {
+            match RecordReader::new(body).int() {
+                Some(EVENT) => return Reply::Event,
+                Some(xid) => self.take_mark(xid),
+                None => None,
+            }
+        } else {
+            self.connect.take()
+        };
+        mark.map_or(Reply::Unasked, Reply::Answer)
+    }
+
+    fn take_mark(&mut self, xid: i32) -> Option<M> {
         let marks = self.in_flight.get_mut(&xid)?;
         let mark = marks.pop_front();
         if marks.is_empty() {
@@ -78,14 +101,17 @@ mod tests {
         for (xid, code) in [(1, 4), (-2, 11), (2, 14), (-2, 11), (-8, 101)] {
             conversation.request(&request(xid, code), kind);
         }
-        assert_eq!(conversation.reply(&[]), Some(RequestKind::Connect));
-        assert_eq!(conversation.reply(&reply(-1)), None, "a notification");
-        assert_eq!(conversation.reply(&reply(-8)), Some(RequestKind::SetWatches));
-        assert_eq!(conversation.reply(&reply(1)), Some(RequestKind::GetData));
-        assert_eq!(conversation.reply(&reply(-2)), Some(RequestKind::Ping));
-        assert_eq!(conversation.reply(&reply(2)), Some(RequestKind::Multi));
-        assert_eq!(conversation.reply(&reply(-2)), Some(RequestKind::Ping));
-        assert_eq!(conversation.reply(&reply(-2)), None, "answered already");
+        assert_eq!(conversation.reply(&[]), Reply::Answer(RequestKind::Connect));
+        assert_eq!(conversation.reply(&reply(-1)), Reply::Event);
+        assert_eq!(
+            conversation.reply(&reply(-8)),
+            Reply::Answer(RequestKind::SetWatches)
+        );
+        assert_eq!(conversation.reply(&reply(1)), Reply::Answer(RequestKind::GetData));
+        assert_eq!(conversation.reply(&reply(-2)), Reply::Answer(RequestKind::Ping));
+        assert_eq!(conversation.reply(&reply(2)), Reply::Answer(RequestKind::Multi));
+        assert_eq!(conversation.reply(&reply(-2)), Reply::Answer(RequestKind::Ping));
+        assert_eq!(conversation.reply(&reply(-2)), Reply::Unasked, "answered already");
         assert!(conversation.in_flight.is_empty());
     }
 
@@ -94,8 +120,8 @@ mod tests {
         let mut conversation = Conversation::default();
         conversation.request(&[], kind);
         conversation.request(&[0, 0, 0], kind);
-        assert_eq!(conversation.reply(&[]), Some(RequestKind::Connect));
-        assert_eq!(conversation.reply(&[1, 2]), None);
+        assert_eq!(conversation.reply(&[]), Reply::Answer(RequestKind::Connect));
+        assert_eq!(conversation.reply(&[1, 2]), Reply::Unasked);
     }
 
     proptest! {
@@ -108,7 +134,7 @@ mod tests {
             for (to_server, body) in frames {
                 if to_server {
                     conversation.request(&body, |_| marks += 1);
-                } else if conversation.reply(&body).is_some() {
+                } else if matches!(conversation.reply(&body), Reply::Answer(_)) {
                     marks = marks.checked_sub(1).unwrap();
                 }
             }

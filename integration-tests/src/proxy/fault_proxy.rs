@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::connection;
 use super::faults::Faults;
 use super::rules::{Loss, Rules};
-use super::{Direction, RequestFilter, RequestKind, Swallow};
+use super::{Direction, RequestFilter, RequestKind, RequestView, Swallow};
 
 /// What the proxy and its connections share.
 pub(super) struct Shared {
@@ -89,6 +89,17 @@ impl FaultProxy {
     /// From now on a client that comes back to its session is given another one, which it is not told; or no more.
     pub fn swap_sessions(&self, swap: bool) {
         self.change(|faults| faults.swap_sessions = swap);
+    }
+
+    /// From now on watch events are lost, and nothing else, or no more. No network does this; it stands for an event
+    /// that was missed anywhere between a server and who waits for it.
+    pub fn swallow_events(&self, swallow: bool) {
+        self.change(|faults| faults.swallow_events = swallow);
+    }
+
+    /// Shows `observer` each request that goes to the server from now on, lost ones included.
+    pub fn observe(&self, observer: impl FnMut(&RequestView) + Send + 'static) {
+        self.shared.rules().observe(Box::new(observer));
     }
 
     /// Loses the reply of the `nth` of these requests from now (1 is the next), and everything that the server sends

@@ -29,6 +29,8 @@ pub(super) struct Faults {
     pub(super) refuse: bool,
     /// New connections ask for a new session, whatever session the client asks for.
     pub(super) swap_sessions: bool,
+    /// Watch events are lost, and nothing else.
+    pub(super) swallow_events: bool,
 }
 
 impl Faults {

@@ -1,7 +1,7 @@
 //! A TCP proxy between ZooKeeper clients and a server that understands the frames of both directions.
 //!
 //! It passes whole frames on. It can cut connections, refuse new ones, hold back or delay one direction, hand a
-//! client another session than the one it asks for, and lose exactly one reply (or one request):
+//! client another session than the one it asks for, lose exactly one reply (or one request), and lose watch events:
 //!
 //! ```no_run
 //! # async fn example() -> anyhow::Result<()> {

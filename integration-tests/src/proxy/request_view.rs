@@ -10,6 +10,8 @@ pub struct RequestView {
     pub xid: i32,
     /// The node that it is about; that of the first operation of a multi.
     pub path: Option<String>,
+    /// Whether it arms a watch. (Those that a client re-sends after a reconnect are not shown.)
+    pub watch: bool,
     /// The operations of a multi; empty for all other kinds.
     pub operations: Vec<OperationView>,
 }
@@ -30,6 +32,7 @@ impl RequestView {
             kind: RequestKind::Connect,
             xid: 0,
             path: None,
+            watch: false,
             operations: Vec::new(),
         }
     }
@@ -49,10 +52,16 @@ impl RequestView {
         } else {
             operations.first().map(|operation| operation.path.clone())
         };
+        let watch = match kind {
+            RequestKind::Exists | RequestKind::GetData | RequestKind::GetChildren => reader.byte() == Some(1),
+            RequestKind::AddWatch => true,
+            _ => false,
+        };
         Some(Self {
             kind,
             xid,
             path,
+            watch,
             operations,
         })
     }
@@ -155,7 +164,7 @@ mod tests {
     fn the_path_of_a_simple_request_is_read() {
         let view = RequestView::parse(&[header(5, 3), string("/a/b"), vec![1]].concat()).unwrap();
         assert_eq!((view.kind, view.xid), (RequestKind::Exists, 5));
-        assert_eq!(view.path.as_deref(), Some("/a/b"));
+        assert_eq!((view.path.as_deref(), view.watch), (Some("/a/b"), true));
         let ping = RequestView::parse(&header(-2, 11)).unwrap();
         assert_eq!((ping.kind, ping.path), (RequestKind::Ping, None));
     }

@@ -35,14 +35,22 @@ struct Rule {
     sentence: Sentence,
 }
 
+/// Is shown each request.
+pub(super) type Observer = Box<dyn FnMut(&RequestView) + Send>;
+
 /// The requests so far, and what is to be lost of those to come.
 #[derive(Default)]
 pub(super) struct Rules {
     seen: BTreeMap<RequestKind, usize>,
     rules: Vec<Rule>,
+    observers: Vec<Observer>,
 }
 
 impl Rules {
+    pub(super) fn observe(&mut self, observer: Observer) {
+        self.observers.push(observer);
+    }
+
     pub(super) fn add(&mut self, filter: RequestFilter, nth: usize, loss: Loss) -> Swallow {
         let (swallow, happened) = Swallow::new(format!("{loss:?} of {filter} number {nth}"));
         self.rules.push(Rule {
@@ -62,6 +70,9 @@ impl Rules {
     /// has it, and the others take the next one that they match.
     pub(super) fn judge(&mut self, request: &RequestView) -> Option<Sentence> {
         *self.seen.entry(request.kind).or_default() += 1;
+        for observer in &mut self.observers {
+            observer(request);
+        }
         let mut met = None;
         for (index, rule) in self.rules.iter_mut().enumerate() {
             if !rule.filter.matches(request) {
@@ -86,6 +97,7 @@ mod tests {
             kind,
             xid: 1,
             path: Some(path.to_owned()),
+            watch: false,
             operations: Vec::new(),
         }
     }

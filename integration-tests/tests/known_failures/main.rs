@@ -17,6 +17,8 @@ mod b16_old_term_cleans_up;
 mod b17_missed_event;
 mod b18_ghosts_and_squatters;
 mod b19_follower_keeps_old_leader;
+mod b21_silent_watches;
+mod b22_dropping_watchers;
 
 #[path = "../zookeeper/mod.rs"]
 mod zookeeper;
