@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use integration_tests::leadership::Intervals;
 use integration_tests::workload::Random;
 use integration_tests::{
     AdminClient, CheckpointWatch, ClusterProcess, Ensemble, EnsembleOptions, LeaderSnapshot, TestCluster,
@@ -89,6 +90,10 @@ async fn run(seed: u64) -> Result<()> {
     }
     let outcome = run.expect_clean_end().await;
     outcome.with_context(|| run.outputs())?;
+    let terms = run.terms()?;
+    terms.check_no_overlap()?;
+    // One before the faults and one after each.
+    ensure!(terms.all().len() >= faults.len() + 1, "{:?}", terms.all());
     let stopped = stopped.context("one of the faults is a stop")?;
     expect_no_write_after_expiry(&ensemble, &stopped)
 }
@@ -259,6 +264,12 @@ impl Run {
             "hactl shows {results}"
         );
         Ok(())
+    }
+
+    /// The terms of leadership, as the logs of all processes tell.
+    fn terms(&self) -> Result<Intervals> {
+        let processes = self.ended.iter().chain(&self.running);
+        Intervals::of_logs(processes.map(|process| (process.name(), process.output().stderr())))
     }
 
     fn outputs(&self) -> String {

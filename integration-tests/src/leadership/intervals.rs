@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use ha_core::environment::BootInstant;
 
 use super::edge::{Between, Edge, Line};
+use super::log_edges;
 
 /// One term of one process, as the process itself saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,6 +112,18 @@ impl Intervals {
             }
         }
         Self::of_lines(lines)
+    }
+
+    /// The terms that processes tell of in their JSON logs: pairs of a process's name and its log.
+    ///
+    /// # Errors
+    /// A term begins twice, or ends and never began.
+    pub fn of_logs<'a>(logs: impl IntoIterator<Item = (&'a str, String)>) -> Result<Self> {
+        let logs = logs.into_iter();
+        Self::of_lines(
+            logs.flat_map(|(process, log)| log_edges::of_log(process, &log))
+                .collect(),
+        )
     }
 
     fn of_lines(lines: Vec<Line>) -> Result<Self> {

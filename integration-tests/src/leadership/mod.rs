@@ -12,6 +12,7 @@ mod contender_process;
 mod edge;
 mod intervals;
 mod load;
+mod log_edges;
 mod outcomes;
 mod recorder;
 mod settings;
