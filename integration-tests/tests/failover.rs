@@ -93,7 +93,7 @@ async fn run(seed: u64) -> Result<()> {
     let terms = run.terms()?;
     terms.check_no_overlap()?;
     // One before the faults and one after each.
-    ensure!(terms.all().len() >= faults.len() + 1, "{:?}", terms.all());
+    ensure!(terms.all().len() > faults.len(), "{:?}", terms.all());
     let stopped = stopped.context("one of the faults is a stop")?;
     expect_no_write_after_expiry(&ensemble, &stopped)
 }
