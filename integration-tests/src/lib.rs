@@ -4,10 +4,14 @@
 //! A test that needs one server asks for [`Ensemble::shared`]: one server serves all test processes. A test that
 //! stops, kills or configures servers starts its own by [`Ensemble::start`]. Everything that was started is killed
 //! by its process id when its handle is dropped, also when the test panics.
+//!
+//! [`flink_tests`] says which test holds what of Flink's tests, and which provokes which known failure.
 
 pub mod admin;
 pub mod cluster;
 pub mod ensemble;
+#[doc = include_str!("docs/flink_tests.md")]
+pub mod flink_tests {}
 pub mod leadership;
 pub mod mounts;
 pub mod process;

@@ -10,6 +10,8 @@
 
 mod b01_two_leaders_after_an_outage;
 mod b03_lost_election_parent;
+mod b04_latch_of_the_previous_session;
+mod b05_lost_create_reply;
 mod b08_leaders_latch_deleted;
 mod b11_revocation_blocks;
 mod b15_stop_deadlocks;

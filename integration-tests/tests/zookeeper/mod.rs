@@ -22,6 +22,7 @@ use ha_zookeeper::identity::LeadershipPrecondition;
 use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::retrieval::LeaderWatches;
 use ha_zookeeper::session::{SessionOptions, ZooKeeperSession};
+use integration_tests::proxy::{RequestFilter, RequestKind};
 use integration_tests::unique_name;
 use tokio::sync::watch;
 
@@ -31,6 +32,15 @@ pub(crate) use leaders::{AT_ONCE, close_all, eventually_led, leading, one_leads,
 pub(crate) fn new_cluster() -> ClusterPaths {
     let id = ClusterId::new(&unique_name("election")).unwrap();
     ClusterPaths::new("", "/ha-test", &id).unwrap()
+}
+
+/// The requests that make a latch of the cluster.
+pub(crate) fn creation_of_a_latch(paths: &ClusterPaths) -> RequestFilter {
+    let latches = format!("{}/", paths.latches());
+    RequestFilter::matching(move |request| {
+        let path = request.path.as_deref().unwrap_or_default();
+        request.kind == RequestKind::Create && path.starts_with(&latches)
+    })
 }
 
 /// A session timeout `timeout` on servers with a tick of half a second.

@@ -19,8 +19,10 @@ pub(crate) struct Source {
 
 /// The folder of the workspace.
 pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
+    let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    above
+        .find(|folder| folder.join("Cargo.lock").is_file())
+        .unwrap()
         .canonicalize()
         .unwrap()
 }
