@@ -74,7 +74,10 @@
 //! | | default | `HA_TEST_FULL=1` |
 //! |---|---|---|
 //! | lease model | T = 6 units, 2 faults of every kind, all clocks slow or all fast | T = 8 units, 2 faults of every kind, each combination of clocks; and T = 6 units, 3 faults that stop or cut off |
-//! | term model | 2 events | 3 events |
+//! | term model | 2 events of every kind | also 3 events, leases that run out and sessions that expire |
+//!
+//! The default takes 2.0 and 0.9 million states, the full form 16.2, 14.3, 0.9 and 1.9 million: some 20 s and 2.5
+//! minutes of one core.
 //!
 //! # Not covered
 //!

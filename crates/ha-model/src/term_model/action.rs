@@ -1,5 +1,7 @@
 use std::fmt;
 
+use super::event_kind::EventKind;
+
 /// A process, by its place in the state.
 pub type ProcessId = usize;
 
@@ -58,6 +60,22 @@ pub enum Action {
     OperatorDeletes(usize),
     /// An operator sets the latch at this place of the queue: a request to step down.
     OperatorSets(usize),
+}
+
+impl Action {
+    /// What it is from outside, if it is that.
+    pub const fn event(self) -> Option<EventKind> {
+        match self {
+            Self::LeaseOver(_) => Some(EventKind::LeaseOver),
+            Self::Expire(_) => Some(EventKind::Expire),
+            Self::GiveUp(_) | Self::Reattach(_) | Self::ExpireGivenUp(_) => Some(EventKind::GiveUp),
+            Self::EnterReplyLost(_) | Self::ClaimReplyLost(_) | Self::WriteReplyLost(_) => {
+                Some(EventKind::LoseReply)
+            }
+            Self::OperatorDeletes(_) | Self::OperatorSets(_) => Some(EventKind::Operator),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Action {

@@ -1,6 +1,7 @@
 use stateright::{Model, Property};
 
 use super::action::{Action, ProcessId};
+use super::event_kind::EventKind;
 use super::process::{Process, Session, Write, WriteStage};
 use super::properties;
 use super::stamp::Stamp;
@@ -15,15 +16,18 @@ pub struct TermModel {
     /// How much may happen from outside: sessions that expire or are given up, leases that run out, replies that
     /// are lost, what operators do.
     pub events: u8,
+    /// Which of these.
+    pub kinds: Vec<EventKind>,
     /// The rule that is left out.
     pub weakening: Option<Weakening>,
 }
 
 impl TermModel {
     /// The protocol as it is.
-    pub const fn new(events: u8) -> Self {
+    pub fn new(events: u8) -> Self {
         Self {
             events,
+            kinds: EventKind::ALL.to_vec(),
             weakening: None,
         }
     }
@@ -108,22 +112,6 @@ impl TermModel {
     }
 }
 
-fn is_event(action: Action) -> bool {
-    matches!(
-        action,
-        Action::EnterReplyLost(_)
-            | Action::ClaimReplyLost(_)
-            | Action::WriteReplyLost(_)
-            | Action::LeaseOver(_)
-            | Action::Expire(_)
-            | Action::ExpireGivenUp(_)
-            | Action::GiveUp(_)
-            | Action::Reattach(_)
-            | Action::OperatorDeletes(_)
-            | Action::OperatorSets(_)
-    )
-}
-
 impl Model for TermModel {
     type State = TermState;
     type Action = Action;
@@ -160,7 +148,10 @@ impl Model for TermModel {
 
     fn next_state(&self, last: &TermState, action: Action) -> Option<TermState> {
         let mut state = last.clone();
-        if is_event(action) {
+        if let Some(kind) = action.event() {
+            if !self.kinds.contains(&kind) {
+                return None;
+            }
             state.events_left -= 1;
         }
         self.apply(&mut state, action)?;
