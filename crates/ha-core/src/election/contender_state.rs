@@ -6,6 +6,10 @@ pub(super) struct ContenderState {
     pub(super) stage: Stage,
     pub(super) callbacks: Callbacks,
     pub(super) publication: Publication,
+    /// Information of it may stand in the outside system, written in this term or in an earlier one.
+    pub(super) touched: bool,
+    /// Writes of its information, of any term, that have not ended.
+    pub(super) writes: usize,
 }
 
 /// Where a contender is between entering and having left.

@@ -4,6 +4,7 @@ use tokio::sync::mpsc;
 
 use super::LeaderElectionDriver;
 use super::election_message::ElectionMessage;
+use crate::error::Result;
 use crate::guarded::{guarded, guarded_result};
 use crate::ids::{ComponentId, LeaderSessionId};
 
@@ -11,6 +12,8 @@ use crate::ids::{ComponentId, LeaderSessionId};
 pub(super) enum DriverCall {
     Revoked(LeaderSessionId),
     Withdraw(ComponentId),
+    /// The same for a contender that has left.
+    Clear(ComponentId),
     /// The last one.
     Close,
 }
@@ -32,9 +35,12 @@ pub(super) async fn run_driver_calls(
                 continue;
             }
             DriverCall::Withdraw(component) => {
-                let result =
-                    guarded_result("withdraw of the election driver", driver.withdraw(&component)).await;
+                let result = withdraw(driver.as_ref(), &component).await;
                 ElectionMessage::Withdrawn { component, result }
+            }
+            DriverCall::Clear(component) => {
+                let result = withdraw(driver.as_ref(), &component).await;
+                ElectionMessage::Cleared { component, result }
             }
             DriverCall::Close => {
                 let result = guarded_result("close of the election driver", driver.close()).await;
@@ -46,4 +52,8 @@ pub(super) async fn run_driver_calls(
             return;
         }
     }
+}
+
+async fn withdraw(driver: &dyn LeaderElectionDriver, component: &ComponentId) -> Result<()> {
+    guarded_result("withdraw of the election driver", driver.withdraw(component)).await
 }

@@ -24,6 +24,8 @@ pub(super) enum ElectionAction {
     Publish(ComponentId, LeaderInformation),
     /// Remove the leader information of one component; the others still lead.
     Withdraw(ComponentId),
+    /// Remove what a contender of this component may have left behind.
+    Clear(ComponentId),
     /// Somebody keeps changing the leader information of a component.
     ReportFight(ComponentId, Option<LeaderInformation>),
     /// The contender has left; nothing of it is left behind.

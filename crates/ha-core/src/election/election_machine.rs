@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::contender_state::{Callbacks, ContenderState, Stage};
@@ -8,6 +8,8 @@ use super::{LeaderGrant, LeaderInformation};
 use crate::environment::BootInstant;
 use crate::error::Result;
 use crate::ids::{ComponentId, LeaderSessionId};
+
+mod advance;
 
 /// The rules of design §4 that all backends share, pure: contenders, one grant for all of them, revocation with
 /// a deadline, publishing, leaving.
@@ -23,6 +25,9 @@ pub(super) struct ElectionMachine {
     /// Numbers revocations, so that a late answer to an earlier one settles nothing.
     rounds: u64,
     contenders: BTreeMap<ComponentId, ContenderState>,
+    /// Components whose contender has left while information of it may stand, and could not be removed. It goes with
+    /// the driver; if this process leads before that, it is removed then.
+    left_behind: BTreeSet<ComponentId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,6 +58,7 @@ impl ElectionMachine {
             revoking: None,
             rounds: 0,
             contenders: BTreeMap::new(),
+            left_behind: BTreeSet::new(),
         }
     }
 
@@ -74,9 +80,12 @@ impl ElectionMachine {
             }
             None => Callbacks::Settled,
         };
+        let touched = self.left_behind.remove(&component);
         self.contenders.insert(
             component,
             ContenderState {
+                touched,
+                writes: 0,
                 stage: Stage::Standing,
                 callbacks,
                 publication: Publication::default(),
@@ -135,6 +144,7 @@ impl ElectionMachine {
             contender.publication = Publication::default();
             actions.push(ElectionAction::Grant(component.clone(), grant));
         }
+        actions.extend(self.left_behind.iter().cloned().map(ElectionAction::Clear));
         self.advance(now, &mut actions);
         actions
     }
@@ -205,13 +215,20 @@ impl ElectionMachine {
         result: &Result<()>,
         now: BootInstant,
     ) -> Actions {
-        // One of an earlier term says nothing about this one.
-        if self.is_current(session)
-            && let Some(contender) = self.contenders.get_mut(component)
-        {
-            contender.publication.finished(result, now);
+        let mut actions = Actions::new();
+        let current = self.is_current(session);
+        if let Some(contender) = self.contenders.get_mut(component) {
+            contender.writes = contender.writes.saturating_sub(1);
+            // One of an earlier term says nothing about this one.
+            if current {
+                contender.publication.finished(result, now);
+            }
+        } else if current && self.left_behind.contains(component) {
+            // It ended after its contender had left.
+            actions.push(ElectionAction::Clear(component.clone()));
         }
-        self.on_time(now)
+        self.advance(now, &mut actions);
+        actions
     }
 
     /// The leader information of a component changed, by whomever.
@@ -233,14 +250,15 @@ impl ElectionMachine {
         actions
     }
 
-    /// The information of a leaving component was removed, or could not be.
-    pub(super) fn withdrawn(&mut self, component: &ComponentId, now: BootInstant) -> Actions {
+    /// The information of a leaving component was removed, or (`removed` is false) could not be.
+    pub(super) fn withdrawn(&mut self, component: &ComponentId, removed: bool, now: BootInstant) -> Actions {
         let mut actions = Actions::new();
-        if self
-            .contenders
-            .get(component)
-            .is_some_and(|contender| contender.stage == Stage::Withdrawing)
+        if let Some(contender) = self.contenders.get(component)
+            && contender.stage == Stage::Withdrawing
         {
+            if !removed || contender.writes > 0 {
+                self.left_behind.insert(component.clone());
+            }
             self.contenders.remove(component);
             actions.push(ElectionAction::Left(component.clone()));
         }
@@ -248,9 +266,15 @@ impl ElectionMachine {
         actions
     }
 
+    /// What a contender had left behind is removed.
+    pub(super) fn cleared(&mut self, component: &ComponentId) {
+        self.left_behind.remove(component);
+    }
+
     /// The driver is closed, or its closing failed for good.
     pub(super) fn driver_closed(&mut self) -> Actions {
         self.driver = DriverPhase::Closed;
+        self.left_behind.clear();
         let mut actions = Actions::new();
         self.contenders.retain(|component, contender| {
             let left = contender.stage == Stage::AwaitingClose;
@@ -311,82 +335,6 @@ impl ElectionMachine {
         if self.driver == DriverPhase::Closed {
             self.driver = DriverPhase::Open;
             actions.push(ElectionAction::OpenDriver);
-        }
-    }
-
-    /// Everything that follows from the state and the time.
-    fn advance(&mut self, now: BootInstant, actions: &mut Actions) {
-        self.advance_leaving(now, actions);
-        self.advance_revoking(now, actions);
-        for (component, contender) in self.standing() {
-            if let Some(information) = contender.publication.poll(now) {
-                actions.push(ElectionAction::Publish(component.clone(), information));
-            }
-        }
-        let callbacks_returned = self
-            .contenders
-            .values()
-            .all(|contender| matches!(contender.stage, Stage::Standing | Stage::AwaitingClose));
-        if self.driver == DriverPhase::Ending && callbacks_returned {
-            self.driver = DriverPhase::Closing;
-            actions.push(ElectionAction::CloseDriver);
-        }
-    }
-
-    fn advance_leaving(&mut self, now: BootInstant, actions: &mut Actions) {
-        let driver = self.driver;
-        let leading = self.grant.is_some();
-        self.contenders.retain(|component, contender| {
-            let Stage::Leaving { deadline } = contender.stage else {
-                return true;
-            };
-            if contender.callbacks != Callbacks::Settled {
-                if now < deadline {
-                    return true;
-                }
-                actions.push(ElectionAction::Silence(component.clone()));
-                if matches!(contender.callbacks, Callbacks::Revoking(_)) {
-                    actions.push(ElectionAction::ReportOverdue(component.clone()));
-                }
-                contender.callbacks = Callbacks::Settled;
-            }
-            if matches!(driver, DriverPhase::Ending | DriverPhase::Closing) {
-                contender.stage = Stage::AwaitingClose;
-                return true;
-            }
-            if leading && contender.publication.is_touched() {
-                contender.stage = Stage::Withdrawing;
-                actions.push(ElectionAction::Withdraw(component.clone()));
-                return true;
-            }
-            actions.push(ElectionAction::Left(component.clone()));
-            false
-        });
-    }
-
-    fn advance_revoking(&mut self, now: BootInstant, actions: &mut Actions) {
-        let Some(Revoking { session, deadline }) = self.revoking else {
-            return;
-        };
-        let outstanding =
-            self.contenders
-                .iter_mut()
-                .filter_map(|(component, contender)| match contender.callbacks {
-                    Callbacks::Revoking(round) => Some((component, &mut contender.callbacks, round)),
-                    Callbacks::Settled | Callbacks::InTerm | Callbacks::Overdue(_) => None,
-                });
-        let mut waiting = false;
-        for (component, callbacks, round) in outstanding {
-            if now < deadline {
-                waiting = true;
-            } else {
-                *callbacks = Callbacks::Overdue(round);
-                actions.push(ElectionAction::ReportOverdue(component.clone()));
-            }
-        }
-        if !waiting {
-            self.revoking = None;
-            actions.push(ElectionAction::TellRevoked(session));
         }
     }
 }

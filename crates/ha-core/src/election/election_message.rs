@@ -43,4 +43,8 @@ pub(super) enum ElectionMessage {
         component: ComponentId,
         result: Result<()>,
     },
+    Cleared {
+        component: ComponentId,
+        result: Result<()>,
+    },
 }

@@ -19,7 +19,6 @@ use super::{
 use crate::backoff::Backoff;
 use crate::environment::{BootInstant, Environment, TaskScope};
 use crate::error::{Error, ErrorKind, Result};
-use crate::guarded::guarded_result;
 use crate::ids::ComponentId;
 
 mod driver_lifecycle;
@@ -122,8 +121,12 @@ impl ElectionTask {
         let now = self.now();
         let actions = match event {
             LeaderElectionEvent::Granted(grant) => {
-                self.log_begin(grant, now);
-                self.machine.granted(grant, now)
+                let actions = self.machine.granted(grant, now);
+                // One that comes when everybody stops is a term of nobody.
+                if !actions.is_empty() {
+                    self.log_begin(grant, now);
+                }
+                actions
             }
             LeaderElectionEvent::Revoked { session, reason } => {
                 self.log_end(session, &reason);
@@ -199,8 +202,16 @@ impl ElectionTask {
                     .published(&component, information.leader_session_id, &result, now)
             }
             ElectionMessage::Withdrawn { component, result } => {
+                let removed = result.is_ok();
                 self.note_left(&component, result);
-                self.machine.withdrawn(&component, now)
+                self.machine.withdrawn(&component, removed, now)
+            }
+            ElectionMessage::Cleared { component, result } => {
+                match result {
+                    Ok(()) => self.machine.cleared(&component),
+                    Err(error) => tracing::debug!(%error, %component, "removed in the next term, if at all"),
+                }
+                return;
             }
         };
         self.apply(actions);
@@ -306,6 +317,7 @@ impl ElectionTask {
                 ElectionAction::EndLeadership => self.end_leadership(),
                 ElectionAction::TellRevoked(session) => self.driver.call(DriverCall::Revoked(session)),
                 ElectionAction::Withdraw(component) => self.driver.call(DriverCall::Withdraw(component)),
+                ElectionAction::Clear(component) => self.driver.call(DriverCall::Clear(component)),
                 ElectionAction::Publish(component, information) => self.publish(component, information),
                 ElectionAction::Left(component) => {
                     if let Some(entry) = self.entries.remove(&component) {
@@ -339,25 +351,6 @@ impl ElectionTask {
         if let Some(entry) = self.entries.get_mut(component) {
             change(entry);
         }
-    }
-
-    fn publish(&mut self, component: ComponentId, information: LeaderInformation) {
-        let Some(driver) = self.driver.driver().cloned() else {
-            return;
-        };
-        let messages = self.messages.clone();
-        self.tasks.spawn("publish-leader-information", async move {
-            let result = guarded_result(
-                "publish of the election driver",
-                driver.publish(&component, &information),
-            )
-            .await;
-            let _ = messages.send(ElectionMessage::Published {
-                component,
-                information,
-                result,
-            });
-        });
     }
 
     fn report_to_all(&self, error: &Error) {

@@ -53,11 +53,6 @@ impl Publication {
         self.due = Some(now);
     }
 
-    /// Whether anything of ours may stand in the outside system.
-    pub(super) fn is_touched(&self) -> bool {
-        self.published.is_some() || self.in_flight.is_some()
-    }
-
     /// What stands there changed to `found`. `true`: it has become a lasting fight.
     pub(super) fn observed(&mut self, found: Option<&LeaderInformation>, now: BootInstant) -> bool {
         let Some(wanted) = &self.wanted else { return false };

@@ -1,17 +1,18 @@
-//! Making and closing the driver.
+//! Making and closing the driver, and writing by it.
 
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
 use super::ElectionTask;
-use crate::election::LeaderElectionDriver;
 use crate::election::driver_calls::run_driver_calls;
 use crate::election::driver_state::DriverState;
 use crate::election::election_action::ElectionAction;
 use crate::election::election_message::ElectionMessage;
+use crate::election::{LeaderElectionDriver, LeaderInformation};
 use crate::error::{Error, Result};
 use crate::guarded::guarded_result;
+use crate::ids::ComponentId;
 
 impl ElectionTask {
     pub(super) fn open_driver(&mut self) {
@@ -85,5 +86,24 @@ impl ElectionTask {
             }
         }
         self.apply(actions);
+    }
+
+    pub(super) fn publish(&mut self, component: ComponentId, information: LeaderInformation) {
+        let Some(driver) = self.driver.driver().cloned() else {
+            return;
+        };
+        let messages = self.messages.clone();
+        self.tasks.spawn("publish-leader-information", async move {
+            let result = guarded_result(
+                "publish of the election driver",
+                driver.publish(&component, &information),
+            )
+            .await;
+            let _ = messages.send(ElectionMessage::Published {
+                component,
+                information,
+                result,
+            });
+        });
     }
 }
