@@ -86,6 +86,19 @@ impl LeadershipGate {
         self.change(|state, now| state.begin_session(Lease::of_reattached_session(terms), now))
     }
 
+    /// Nothing that was answered so far counts any more for the lease `lease_id`, as if its client had just been
+    /// attached to the session. Ends any grant.
+    pub fn forget_answers(&self, lease_id: LeaseId) {
+        self.change(|state, now| {
+            if state.lease_id() == lease_id
+                && let Some(lease) = state.lease.take()
+            {
+                state.end_grant(now);
+                state.lease = Some(Lease::of_reattached_session(lease.terms()));
+            }
+        });
+    }
+
     /// There is no session any more. Ends any grant.
     pub fn session_ended(&self) {
         self.change(|state, now| {
@@ -173,6 +186,15 @@ impl LeadershipGate {
                 // The sender is ours, so it is not gone.
                 _ = changed.changed() => {}
             }
+        }
+    }
+
+    /// Completes once the lease of the present session, or of a later one, holds. May be dropped at any time.
+    pub async fn lease_begun(&self) {
+        let mut changed = self.changed.subscribe();
+        while !self.lease_holds() {
+            // The sender is ours, so it is not gone.
+            let _ = changed.changed().await;
         }
     }
 

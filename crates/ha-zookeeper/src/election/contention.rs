@@ -89,6 +89,16 @@ impl Contention {
         }
     }
 
+    /// Gives the place in the queue up, unless the driver closes meanwhile, which does so too.
+    pub(super) async fn step_aside(&mut self) -> Result<Next> {
+        let closing = self.closing.clone();
+        tokio::select! {
+            biased;
+            () = closing.cancelled() => Ok(Next::Leave),
+            left = self.leave() => left.map(|()| Next::Again),
+        }
+    }
+
     /// Deletes what of this driver stands there, as long as it takes; the caller of `close` waits a bounded time.
     async fn leave(&mut self) -> Result<()> {
         left(&mut self.before).await;

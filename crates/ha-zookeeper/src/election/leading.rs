@@ -3,10 +3,10 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ha_core::Result;
 use ha_core::election::{LeaderElectionEvent, LeaderGrant};
 use ha_core::environment::TaskScope;
 use ha_core::ids::LeaderSessionId;
+use ha_core::{Error, ErrorKind, Result};
 use tokio::sync::watch;
 
 use super::contention::{Contention, Next};
@@ -48,6 +48,16 @@ impl TermEnd {
     }
 }
 
+/// What waiting for the lease came to.
+enum Awaited {
+    /// It holds.
+    Lease,
+    /// There is nothing to lead by any more.
+    Nothing(Next),
+    /// It does not hold although the connection stands.
+    TooLong,
+}
+
 impl Contention {
     /// Leads by `claim`: waits for the lease, grants, serves the term, and winds it up.
     pub(super) async fn lead(
@@ -64,63 +74,86 @@ impl Contention {
             refusals: self.shared.fence.clone(),
         }));
         let mut status = self.shared.session.status();
-        let end = match self.wait_for_lease(present, &mut own, term).await {
-            Some(next) => {
+        let connects = status.borrow().connects;
+        match self.wait_for_lease(present, &mut own, term, &mut status).await {
+            Awaited::Lease => {}
+            Awaited::Nothing(next) => {
                 self.shared.session.set_proof(None);
                 return Ok(next);
             }
-            None => {
-                if !self.shared.session.tolerates_suspension() && !status.borrow().is_connected() {
-                    // A term that would be over at once.
-                    self.shared.session.set_proof(None);
-                    return Ok(Next::Again);
-                }
-                self.latch.note_granted();
-                // Stores may write before anybody is told.
-                self.shared.fence.granted(fence);
-                if self.shared.session.gate().grant(present.lease, term) {
-                    self.shared.note_latch(&own.node.path);
-                    self.shared.tell(LeaderElectionEvent::Granted(LeaderGrant {
-                        session: term,
-                        epoch: claim.epoch,
-                    }));
-                    self.serve_term(present, &mut own, term, &mut status).await
-                } else {
-                    self.shared.fence.ended(term);
-                    self.shared.session.set_proof(None);
-                    return Ok(Next::Again);
-                }
+            Awaited::TooLong => {
+                self.shared.session.set_proof(None);
+                self.shared.report(without_lease(present, &own.node));
+                return self.step_aside().await;
             }
+        }
+        let gate = Arc::clone(self.shared.session.gate());
+        let tolerates = self.shared.session.tolerates_suspension();
+        let now = *status.borrow();
+        if !tolerates && (!now.is_connected() || now.connects != connects) {
+            // A term that would be over at once, or soon.
+            gate.forget_answers(present.lease);
+            self.shared.session.set_proof(None);
+            return Ok(Next::Again);
+        }
+        self.latch.note_granted();
+        // Stores may write before anybody is told.
+        self.shared.fence.granted(fence);
+        if !gate.grant(present.lease, term) {
+            self.shared.fence.ended(term);
+            self.shared.session.set_proof(None);
+            return Ok(Next::Again);
+        }
+        let end = if self.shared.stopping.load(Ordering::SeqCst) {
+            // The service ended leadership before there was any: nobody is told of this term.
+            TermEnd::Stopping
+        } else {
+            self.shared.note_latch(&own.node.path);
+            self.shared.tell(LeaderElectionEvent::Granted(LeaderGrant {
+                session: term,
+                epoch: claim.epoch,
+            }));
+            self.serve_term(present, &mut own, term, &mut status).await
         };
         // First the flag, then the fence, then the callbacks.
-        if self.shared.session.gate().current() == Some(term) {
-            self.shared.session.gate().end_leadership();
+        if gate.current() == Some(term) {
+            gate.end_leadership();
+        }
+        if end == TermEnd::Suspended {
+            // The rest of the lease is no ground for the next term, which would be over with it.
+            gate.forget_answers(present.lease);
         }
         self.shared.fence.ended(term);
         self.shared.session.set_proof(None);
         forget_unled_components(&self.shared);
-        self.wind_up(present, &own.node, term, end).await
+        self.wind_up(&own.node, term, end).await
     }
 
-    /// Waits until the lease holds. `Some`: there is nothing to lead by any more.
+    /// Waits until the lease holds. No longer than T on one connection: those behind wait too, and may have one.
     async fn wait_for_lease(
         &self,
         present: &SessionClient,
         own: &mut OwnNode,
         term: LeaderSessionId,
-    ) -> Option<Next> {
-        let gate = self.shared.session.gate();
+        status: &mut watch::Receiver<SessionStatus>,
+    ) -> Awaited {
         let mut refusals = self.shared.fence.refusals();
-        while !gate.lease_holds() {
+        loop {
+            let before = *status.borrow_and_update();
             tokio::select! {
                 biased;
-                () = self.closing.cancelled() => return Some(Next::Leave),
-                _ = own.changed() => return Some(Next::Again),
-                _ = refused(&mut refusals, term) => return Some(Next::Again),
-                () = self.shared.clock().sleep(present.terms.heartbeat_interval() / 4) => {}
+                () = self.closing.cancelled() => return Awaited::Nothing(Next::Leave),
+                () = self.shared.session.gate().lease_begun() => return Awaited::Lease,
+                _ = own.changed() => return Awaited::Nothing(Next::Again),
+                _ = refused(&mut refusals, term) => return Awaited::Nothing(Next::Again),
+                () = self.shared.clock().sleep(present.terms.session_timeout()) => {
+                    let now = *status.borrow();
+                    if now.is_connected() && now.connects == before.connects {
+                        return Awaited::TooLong;
+                    }
+                }
             }
         }
-        None
     }
 
     /// Serves the term until it is over.
@@ -189,13 +222,7 @@ impl Contention {
     }
 
     /// What follows a term, once the flag is false.
-    async fn wind_up(
-        &mut self,
-        present: &SessionClient,
-        node: &LatchNode,
-        term: LeaderSessionId,
-        end: TermEnd,
-    ) -> Result<Next> {
+    async fn wind_up(&mut self, node: &LatchNode, term: LeaderSessionId, end: TermEnd) -> Result<Next> {
         let stopping = self.shared.stopping.load(Ordering::SeqCst);
         let end = if stopping { TermEnd::Stopping } else { end };
         let reason = end.reason();
@@ -213,8 +240,7 @@ impl Contention {
         }
         if end == TermEnd::StepDown {
             // Nobody else is granted as long as the latch stands, so what this process published goes with it.
-            let infos = self.shared.published_paths();
-            self.latch.leave(present.client.as_ref(), &infos).await?;
+            return self.step_aside().await;
         }
         Ok(Next::Again)
     }
@@ -234,6 +260,19 @@ impl Contention {
             }
         }
     }
+}
+
+fn without_lease(present: &SessionClient, node: &LatchNode) -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        format!(
+            "this process is next to lead, but its heartbeats do not count, {} ms after it claimed leadership; it \
+             leaves its place to the others",
+            present.terms.session_timeout().as_millis()
+        ),
+    )
+    .at(&node.path)
+    .advise("let this process create ephemeral znodes in the parent of the latches (ACL, quota); the log says what was refused")
 }
 
 /// Starts what watches something until it ends, or the scope does.

@@ -75,6 +75,8 @@ impl Contention {
     async fn make_ready(&mut self, present: &SessionClient) -> Result<Next> {
         let client = present.client.as_ref();
         let standing = self.latch.may_stand(client);
+        let status = self.shared.session.status();
+        let connects = status.borrow().connects;
         let bound = present.terms.session_timeout() / 4;
         let answer = tokio::select! {
             biased;
@@ -90,7 +92,9 @@ impl Contention {
         let Err(error) = answer else {
             return Ok(Next::Again);
         };
-        if standing {
+        let now = *status.borrow();
+        // Without a connection it is not known whether this process may lead; the place in the queue is kept.
+        if standing && now.is_connected() && now.connects == connects {
             tracing::warn!(%error, "leaving the election, as this process may not lead now");
             let infos = self.shared.published_paths();
             self.latch.leave(client, &infos).await?;

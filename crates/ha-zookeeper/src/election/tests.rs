@@ -20,6 +20,8 @@ use crate::latch::{LatchDecision, decide};
 use crate::paths::ClusterPaths;
 use crate::session::memory_session::MemorySession;
 
+mod faults;
+
 const REVOKE_TIMEOUT: Duration = Duration::from_secs(30);
 
 struct Always;
@@ -37,6 +39,28 @@ fn paths() -> ClusterPaths {
 
 fn server() -> MemoryServer {
     MemoryServer::with(&["/flink", "/flink/c", "/flink/c/leader", "/flink/c/leader/latch"])
+}
+
+fn factory(
+    memory: &MemorySession,
+    number: i64,
+    environment: &Environment,
+    precondition: Arc<dyn LeadershipPrecondition>,
+) -> ZooKeeperLeaderElectionDriverFactory {
+    ZooKeeperLeaderElectionDriverFactory::new(
+        memory.session.clone(),
+        paths(),
+        LeadershipFence::new(),
+        LatchData {
+            process: number.to_string(),
+            host: "localhost".to_owned(),
+            pid: 1,
+            tool: None,
+            leader_session_id: None,
+        },
+        precondition,
+        environment.clone(),
+    )
 }
 
 /// One process, which contends for one component.
@@ -63,20 +87,17 @@ impl Process {
         contender: Arc<RecordingContender>,
     ) -> Self {
         let memory = MemorySession::new(server, number, tolerate, environment.clone());
-        let factory = ZooKeeperLeaderElectionDriverFactory::new(
-            memory.session.clone(),
-            paths(),
-            LeadershipFence::new(),
-            LatchData {
-                process: number.to_string(),
-                host: "localhost".to_owned(),
-                pid: 1,
-                tool: None,
-                leader_session_id: None,
-            },
-            Arc::new(Always),
-            environment.clone(),
-        );
+        let factory = factory(&memory, number, &environment, Arc::new(Always));
+        Self::start_by(memory, factory, component, environment, contender).await
+    }
+
+    async fn start_by(
+        memory: MemorySession,
+        factory: ZooKeeperLeaderElectionDriverFactory,
+        component: ComponentId,
+        environment: Environment,
+        contender: Arc<RecordingContender>,
+    ) -> Self {
         let election = DefaultLeaderElectionService::new(Arc::new(factory), environment, REVOKE_TIMEOUT);
         let process = Self {
             memory,

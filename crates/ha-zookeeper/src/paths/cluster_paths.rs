@@ -71,8 +71,8 @@ impl ClusterPaths {
         self.below("leader")
     }
 
-    /// The node by which a connection is asked for its session. It never outlives the multi that makes it, and no
-    /// component can have its name.
+    /// What the nodes begin with by which a connection is asked for its session. None of them outlives the multi that
+    /// makes it, and no component can have such a name.
     pub fn session_check(&self) -> String {
         self.below("leader/~session")
     }

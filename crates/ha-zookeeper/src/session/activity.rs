@@ -59,6 +59,11 @@ impl Activity {
         }
     }
 
+    /// Whether the lease holds now.
+    pub(super) fn lease_holds(&self) -> bool {
+        self.gate.lease_holds()
+    }
+
     /// The connection that stands, by its number.
     pub(super) fn connection(&self) -> Option<u64> {
         self.connections.present()

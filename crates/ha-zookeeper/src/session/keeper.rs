@@ -4,6 +4,7 @@ use std::time::Duration;
 use ha_core::backoff::Backoff;
 use ha_core::environment::BootInstant;
 use ha_core::health::ConnectionState;
+use ha_core::{ErrorKind, Result};
 use tokio_util::sync::CancellationToken;
 
 use super::served::{Ended, Served, serve};
@@ -57,16 +58,21 @@ impl Keeper {
                     );
                     // What this process holds stands in the old session; that ends by its timeout.
                     self.shared.session_over();
-                    client.close_within(self.shared.session_timeout(), clock).await;
+                    tokio::select! {
+                        biased;
+                        () = self.closing.cancelled() => {}
+                        () = client.close_within(self.shared.session_timeout(), clock) => {}
+                    }
                     None
                 }
             };
             // Any lease and grant ends here, whatever comes of the attempt to attach again.
             self.shared.session_over();
-            let Some(next) = self.replace(attach).await else {
-                return self.shared.closed();
+            connected = match self.replace(attach).await {
+                Some(Ok(next)) => next,
+                Some(Err(error)) => return self.shared.failed(error),
+                None => return self.shared.closed(),
             };
-            connected = next;
         }
     }
 
@@ -84,8 +90,8 @@ impl Keeper {
 
     /// Attaches to the old session once more, for a client says that a session is over when the servers are
     /// merely away; else, or without an old one, makes a new one, for as long as it takes. `None` when this
-    /// process closes the session.
-    async fn replace(&self, old: Option<&WireClient>) -> Option<Connected> {
+    /// process closes the session; an error where there is no use in trying on.
+    async fn replace(&self, old: Option<&WireClient>) -> Option<Result<Connected>> {
         tokio::select! {
             biased;
             () = self.closing.cancelled() => None,
@@ -93,11 +99,11 @@ impl Keeper {
         }
     }
 
-    async fn attach_or_create(&self, old: Option<&WireClient>) -> Connected {
+    async fn attach_or_create(&self, old: Option<&WireClient>) -> Result<Connected> {
         if let Some(old) = old
             && let Some(connected) = self.attach(old).await
         {
-            return connected;
+            return Ok(connected);
         }
         self.shared.set_state(ConnectionState::Lost);
         self.create().await
@@ -126,7 +132,7 @@ impl Keeper {
         }
     }
 
-    async fn create(&self) -> Connected {
+    async fn create(&self) -> Result<Connected> {
         let clock = self.shared.environment.clock.as_ref();
         let options = &self.shared.options;
         let bound = self.shared.session_timeout() / 4;
@@ -143,12 +149,13 @@ impl Keeper {
             {
                 Ok(client) => {
                     tracing::info!(session = %client.session_id(), "new ZooKeeper session");
-                    return Connected {
+                    return Ok(Connected {
                         client,
                         connect_called,
                         attached: false,
-                    };
+                    });
                 }
+                Err(error) if error.kind() == ErrorKind::Denied => return Err(error),
                 Err(error) => tracing::warn!(%error, "still without a ZooKeeper session"),
             }
             let (random, _) = self.shared.environment.ids.uuid().as_u64_pair();

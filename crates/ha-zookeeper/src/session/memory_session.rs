@@ -18,6 +18,9 @@ use crate::client::memory::MemoryServer;
 /// So long that nothing of what a test sees happens by time alone.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(3600);
 
+/// What heartbeats wait for before they count.
+pub(crate) const TICK: Duration = Duration::from_millis(10);
+
 /// A session whose connection, expiry and replacement are the test's business.
 pub(crate) struct MemorySession {
     pub(crate) session: ZooKeeperSession,
@@ -37,6 +40,7 @@ impl MemorySession {
     ) -> Self {
         let options = SessionOptions {
             session_timeout: TIMEOUT,
+            server_tick_time: Some(TICK),
             tolerate_suspended_connections,
             ..SessionOptions::new("memory")
         };

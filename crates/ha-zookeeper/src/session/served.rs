@@ -70,6 +70,7 @@ pub(super) async fn serve<S: ClientStates + Clone + 'static>(
         slot: &shared.proof,
         terms,
         clock,
+        ids: Arc::clone(&shared.environment.ids),
         status: shared.status.subscribe(),
     };
     let ended = tokio::select! {

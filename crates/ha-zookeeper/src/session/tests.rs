@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ha_core::environment::{Clock as _, SystemClock};
+use ha_core::environment::{Clock as _, RandomIdSource, SystemClock};
 use ha_core::ids::LeaderSessionId;
 use ha_core::lease::{LeadershipGate, LeaseTerms};
 use tokio::sync::watch;
@@ -13,7 +13,7 @@ use super::client_states::Told;
 use super::heartbeat::{Heartbeat, LeaseProof, ProofSlot};
 use super::observed_client::ObservedClient;
 use crate::client::memory::{Lost, MemoryServer};
-use crate::client::{Operation, SessionId, ZkCode, ZooKeeperClient};
+use crate::client::{CreateMode, Operation, SessionId, ZkCode, ZooKeeperClient};
 use crate::fence::{Fence, LeadershipFence};
 
 const T: Duration = Duration::from_secs(4);
@@ -40,6 +40,7 @@ impl Rig {
             slot,
             terms: self.terms,
             clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIdSource),
             status: watch::channel(SessionStatus::INITIAL).1,
         }
     }
@@ -184,6 +185,56 @@ async fn a_connection_that_was_made_again_is_asked_for_its_session_and_its_answe
     // Asked once a connection.
     slot.set(None);
     assert_eq!(beat_once(&rig, &slot).await, ["sync"]);
+}
+
+#[tokio::test]
+async fn a_node_that_somebody_left_under_the_name_of_the_check_does_not_keep_it_from_its_answer() {
+    let rig = rig();
+    let squatter = Operation::Create {
+        path: "/session".to_owned(),
+        data: "mine".into(),
+        mode: CreateMode::Persistent,
+    };
+    rig.server.client(9).apply(&[squatter]).unwrap();
+    let slot = ProofSlot::default();
+    slot.set_session_check("/session".to_owned());
+    rig.reconnect();
+    assert_eq!(beat_once(&rig, &slot).await, ["multi"]);
+    assert!(rig.activity.is_identified());
+    assert_eq!(rig.server.paths(), ["/latch", "/session"]);
+}
+
+#[tokio::test]
+async fn what_a_new_connection_answered_counts_one_tick_later_and_not_one_interval() {
+    let terms = LeaseTerms::new(Duration::from_secs(3600), Some(Duration::from_millis(1))).unwrap();
+    let rig = Rig { terms, ..rig() };
+    // As after a suspension: nothing of before counts, and what is to come needs a tick.
+    let lease = rig.gate.session_reattached(terms);
+    let (states, told) = watch::channel(SessionState::SyncConnected);
+    let activity = Arc::new(Activity::new(Arc::clone(&rig.gate), lease, Told(told)));
+    let observed = ObservedClient::new(
+        Arc::new(rig.server.client(1)),
+        Arc::new(SystemClock),
+        Arc::clone(&activity),
+    );
+    let rig = Rig {
+        activity,
+        observed: Arc::new(observed),
+        states,
+        ..rig
+    };
+    let slot = ProofSlot::default();
+    slot.set(Some(LeaseProof {
+        fence: fence(0),
+        refusals: LeadershipFence::new(),
+    }));
+    slot.set_session_check("/session".to_owned());
+    rig.reconnect();
+    tokio::select! {
+        _ = rig.heartbeat(&slot).beat() => unreachable!("it is the same session"),
+        () = rig.gate.lease_begun() => {}
+    }
+    assert_eq!(rig.server.take_requests(), ["multi", "multi"]);
 }
 
 #[tokio::test]

@@ -128,10 +128,10 @@ impl ZooKeeperSession {
         self.shared.proof.set(proof);
     }
 
-    /// From now on each new connection is asked for its session by an ephemeral node `path`, whose parent exists.
-    /// Nobody ever sees the node.
-    pub(crate) fn set_session_check(&self, path: String) {
-        self.shared.proof.set_session_check(path);
+    /// From now on each new connection is asked for its session by an ephemeral node whose path begins with `prefix`,
+    /// and whose parent exists. Nobody ever sees the node.
+    pub(crate) fn set_session_check(&self, prefix: String) {
+        self.shared.proof.set_session_check(prefix);
     }
 
     /// Gives up the client of `session`, because the server has put another session in its place, and makes a

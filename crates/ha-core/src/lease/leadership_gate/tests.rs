@@ -44,6 +44,31 @@ fn leadership_ends_at_the_very_instant_the_lease_does() {
 }
 
 #[test]
+fn what_was_answered_before_it_was_forgotten_brings_no_lease_and_no_grant() {
+    let (clock, gate) = gate();
+    let lease = gate.session_created(terms(), clock.now());
+    assert!(gate.grant(lease, FIRST));
+    prove(&gate, &clock, lease);
+    clock.advance(ms(1_000));
+    gate.forget_answers(lease);
+    assert!(!gate.has_leadership(FIRST) && !gate.lease_holds());
+    prove(&gate, &clock, lease);
+    assert!(
+        !gate.grant(lease, SECOND),
+        "nothing that was answered since counts yet"
+    );
+    assert_eq!(gate.lease_begun().now_or_never(), None);
+    clock.advance(ms(500));
+    prove(&gate, &clock, lease);
+    assert_eq!(gate.lease_begun().now_or_never(), Some(()));
+    assert!(gate.grant(lease, SECOND));
+    // Of an earlier session.
+    gate.session_created(terms(), clock.now());
+    gate.forget_answers(lease);
+    assert!(gate.lease_holds());
+}
+
+#[test]
 fn a_lease_that_ran_out_unnoticed_is_not_revived_by_a_late_answer() {
     let (clock, gate) = gate();
     let lease = gate.session_created(terms(), clock.now());

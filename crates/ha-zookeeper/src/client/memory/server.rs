@@ -77,6 +77,11 @@ impl MemoryServer {
         self.lock().before_multi = Some(operations);
     }
 
+    /// From now on nobody may create nodes whose path begins with `prefix`, as by an ACL.
+    pub fn deny_creates(&self, prefix: &str) {
+        self.lock().denied = Some(prefix.to_owned());
+    }
+
     /// The paths of all nodes but the root.
     pub fn paths(&self) -> Vec<String> {
         self.lock().tree.paths().cloned().collect()

@@ -24,6 +24,8 @@ pub(super) struct State {
     pub(super) requests: Vec<String>,
     /// Done by somebody else just before the next multi.
     pub(super) before_multi: Option<Vec<Operation>>,
+    /// Nobody may create nodes whose path begins so.
+    pub(super) denied: Option<String>,
 }
 
 impl State {
@@ -38,6 +40,7 @@ impl State {
             losses: VecDeque::new(),
             requests: Vec::new(),
             before_multi: None,
+            denied: None,
         }
     }
 
@@ -76,9 +79,16 @@ impl State {
         operations: &[Operation],
     ) -> Result<Vec<OperationResult>, (usize, ZkCode)> {
         let stamp = self.transaction();
+        if let Some(index) = operations.iter().position(|operation| self.denies(operation)) {
+            return Err((index, ZkCode::NoAuth));
+        }
         let applied = self.tree.apply(session, operations, stamp)?;
         self.fire(&applied.changes);
         Ok(applied.results)
+    }
+
+    fn denies(&self, operation: &Operation) -> bool {
+        matches!((operation, &self.denied), (Operation::Create { path, .. }, Some(denied)) if path.starts_with(denied))
     }
 
     /// Ends a session at the server; its client knows at once if it is connected.
