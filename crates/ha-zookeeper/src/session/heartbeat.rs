@@ -130,12 +130,14 @@ impl Heartbeat<'_> {
         counts_at: Option<BootInstant>,
         answered: BootInstant,
     ) {
-        // The sender is here.
-        drop(slot.wait_for(|present| present.proof.is_some()).await);
-        let lacking = (!self.activity.lease_holds()).then(|| answered + self.terms.tick());
-        match counts_at.or(lacking) {
-            Some(at) => self.clock.sleep(at.saturating_since(self.clock.now())).await,
-            None => std::future::pending().await,
+        loop {
+            let leading = slot.borrow_and_update().proof.is_some();
+            let lacking = (!self.activity.lease_holds()).then(|| answered + self.terms.tick());
+            if leading && let Some(at) = counts_at.or(lacking) {
+                return self.clock.sleep(at.saturating_since(self.clock.now())).await;
+            }
+            // The sender is here.
+            let _ = slot.changed().await;
         }
     }
 
