@@ -8,6 +8,7 @@
 //! [`flink_tests`] says which test holds what of Flink's tests, and which provokes which known failure.
 
 pub mod admin;
+mod broken_invariant;
 pub mod cluster;
 pub mod ensemble;
 #[doc = include_str!("docs/flink_tests.md")]
@@ -21,6 +22,7 @@ pub mod workload;
 pub mod zk_cli;
 
 pub use admin::{AdminClient, NodeSnapshot};
+pub use broken_invariant::broken_invariant;
 pub use cluster::{CheckpointWatch, Event, LeaderSnapshot, TestCluster, TestJob};
 pub use ensemble::{Ensemble, EnsembleOptions};
 pub use leadership::{ClusterSettings, Contender, ContenderProcess, Intervals};

@@ -9,7 +9,7 @@ use integration_tests::leadership::Intervals;
 use integration_tests::workload::Random;
 use integration_tests::{
     AdminClient, CheckpointWatch, ClusterProcess, Ensemble, EnsembleOptions, LeaderSnapshot, TestCluster,
-    TestJob, full_form, pause, scaled, seed,
+    TestJob, broken_invariant, full_form, pause, scaled, seed,
 };
 
 const SESSION_TIMEOUT: Duration = Duration::from_secs(6);
@@ -91,7 +91,9 @@ async fn run(seed: u64) -> Result<()> {
     let outcome = run.expect_clean_end().await;
     outcome.with_context(|| run.outputs())?;
     let terms = run.terms()?;
-    terms.check_no_overlap()?;
+    if let Err(error) = terms.check_no_overlap() {
+        broken_invariant(&format!("{error:#}"));
+    }
     // One before the faults and one after each.
     ensure!(terms.all().len() > faults.len(), "{:?}", terms.all());
     let stopped = stopped.context("one of the faults is a stop")?;

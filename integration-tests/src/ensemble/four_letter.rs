@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+/// A server that runs answers at once, unless the machine stalls.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What a server is in its ensemble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ impl ServerRole {
     /// Asks a server; an answer means that it serves.
     ///
     /// # Errors
-    /// It does not answer within a second, or does not serve.
+    /// It does not answer within 5 s, or does not serve.
     pub fn ask(server: SocketAddr) -> Result<Self> {
         let answer = four_letter_word(server, "srvr")?;
         match answer.lines().find_map(|line| line.strip_prefix("Mode: ")) {
@@ -36,7 +37,7 @@ impl ServerRole {
 /// Sends a four-letter word and returns the answer.
 ///
 /// # Errors
-/// The server does not answer within a second.
+/// The server does not answer within 5 s.
 pub fn four_letter_word(server: SocketAddr, word: &str) -> Result<String> {
     let mut stream = TcpStream::connect_timeout(&server, ANSWER_TIMEOUT)
         .with_context(|| format!("cannot connect to {server}"))?;

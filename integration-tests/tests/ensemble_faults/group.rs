@@ -7,7 +7,7 @@ use ha_zookeeper::client::ClientSource as _;
 use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::session::SessionOptions;
 use integration_tests::leadership::{Interval, Intervals, LeadershipRecorder};
-use integration_tests::{eventually, scaled};
+use integration_tests::{broken_invariant, eventually, scaled};
 use tempfile::TempDir;
 
 use crate::zookeeper::{Process, close_all, new_cluster, one_leads};
@@ -157,7 +157,9 @@ impl Group {
         close_all(&self.processes).await;
         drop(self.recorders);
         let terms = Intervals::read(self.records.path()).unwrap();
-        terms.check_no_overlap().unwrap();
+        if let Err(error) = terms.check_no_overlap() {
+            broken_invariant(&format!("{error:#}"));
+        }
         if let Some(closest) = terms.closest_hand_over() {
             eprintln!(
                 "the closest hand-over: {:.3} ms between two leaders",

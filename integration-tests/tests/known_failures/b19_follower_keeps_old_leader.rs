@@ -173,7 +173,7 @@ async fn b19_after_a_loss_the_same_leader_is_told_once_to_all() {
     let servers = ensemble.connect_string();
     let paths = new_cluster();
     let leader = Process::start("x", &paths, options(&servers, TIMEOUT)).await;
-    let follower = Follower::new(&servers, &paths, scaled(Duration::from_secs(2))).await;
+    let follower = Follower::new(&servers, &paths, scaled(Duration::from_secs(6))).await;
     follower.all_know("http://x:1").await;
     follower.cut_off().await;
     follower.reaches(ConnectionState::Lost).await;

@@ -5,7 +5,9 @@ use integration_tests::leadership::{
     ClusterSettings, ContenderProcess, HandOver, Intervals, TermWrites, terms_of_writes,
 };
 use integration_tests::workload::Random;
-use integration_tests::{AdminClient, Ensemble, eventually, full_form, pause, seed, unique_name};
+use integration_tests::{
+    AdminClient, Ensemble, broken_invariant, eventually, full_form, pause, seed, unique_name,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -118,7 +120,9 @@ impl Rig {
     /// No two processes ever led at once. How leadership passed from `old` to `next` in the fault.
     pub(crate) fn judge_intervals(&self) -> Result<HandOver> {
         let intervals = Intervals::read(self.records.path())?;
-        intervals.check_no_overlap()?;
+        if let Err(error) = intervals.check_no_overlap() {
+            broken_invariant(&format!("{error:#}"));
+        }
         intervals
             .hand_overs()
             .into_iter()
@@ -132,7 +136,10 @@ impl Rig {
         // The test's own hand is no process of the cluster.
         let own = self.admin.client().session_id().0;
         applied.retain(|transaction| transaction.session != own);
-        let terms = terms_of_writes(&applied, &self.settings.cluster_node())?;
+        let terms = match terms_of_writes(&applied, &self.settings.cluster_node()) {
+            Ok(terms) => terms,
+            Err(error) => broken_invariant(&format!("{error:#}")),
+        };
         ensure!(terms.len() >= 2, "fewer terms than leaders: {terms:?}");
         Ok(terms)
     }

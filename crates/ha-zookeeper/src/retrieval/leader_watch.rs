@@ -73,12 +73,12 @@ impl LeaderWatch {
     }
 
     /// Whether the server does not let this process read, which is as good as unreadable. Of the connection its state
-    /// tells more.
+    /// tells more, and what may pass by itself takes no leader away.
     fn is_refusal(error: &ZkError) -> bool {
         tracing::debug!(%error, "could not read the leader information");
-        !matches!(
+        matches!(
             error.code,
-            ZkCode::SessionOver | ZkCode::ConnectionLoss | ZkCode::Throttled
+            ZkCode::NoAuth | ZkCode::InvalidAcl | ZkCode::BadArguments | ZkCode::Unimplemented
         )
     }
 
