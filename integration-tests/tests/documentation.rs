@@ -82,6 +82,8 @@ fn every_line_has_a_row_with_a_test_or_a_reason() {
         ("ZooKeeperLeaderElectionTest", 9),
         ("ZooKeeperLeaderRetrievalConnectionHandlingTest", 6),
         ("ZooKeeperLeaderRetrievalTest", 2),
+        ("ZooKeeperUtilsTreeCacheTest", 2),
+        ("ZooKeeperUtilsWriteLeaderInformationTest", 3),
     ];
     assert_eq!(lines.into_iter().collect::<Vec<_>>(), expected);
 }
