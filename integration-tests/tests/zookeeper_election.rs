@@ -11,11 +11,19 @@ use zookeeper::{AT_ONCE, Process, close_all, new_cluster, one_leads, options};
 
 async fn three(servers: &str, timeout: Duration) -> (Vec<Process>, AdminClient) {
     let paths = new_cluster();
+    let admin = AdminClient::connect(servers).await.unwrap();
     let mut processes = Vec::new();
     for name in ["a", "b", "c"] {
         processes.push(Process::start(name, &paths, options(servers, timeout)).await);
+        // They stand in the order in which they were started.
+        eventually("it stands in the election", AT_ONCE, async || {
+            anyhow::ensure!(admin.children(&paths.latches()).await?.len() == processes.len());
+            Ok(())
+        })
+        .await
+        .unwrap();
     }
-    (processes, AdminClient::connect(servers).await.unwrap())
+    (processes, admin)
 }
 
 #[tokio::test(flavor = "multi_thread")]
