@@ -25,6 +25,8 @@ const BOUND: Duration = Duration::from_secs(20);
 
 /// What the rounds of one test share.
 struct Rounds {
+    /// The server ends soon after the last one that holds it.
+    _ensemble: Ensemble,
     process: Process,
     admin: AdminClient,
     random: SeededIdSource,
@@ -46,6 +48,7 @@ impl Rounds {
             random: SeededIdSource::new(seed),
             count: if full_form() { 1000 } else { 20 },
             stopped: Vec::new(),
+            _ensemble: ensemble,
         }
     }
 
