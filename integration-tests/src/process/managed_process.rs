@@ -2,7 +2,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::waiting::eventually;
 
@@ -92,12 +92,29 @@ impl ManagedProcess {
         self.signal(Signal::INT)
     }
 
-    /// SIGSTOP.
+    /// SIGSTOP; returns when every thread of it has stopped. The signal alone only asks for that: on a busy machine a
+    /// thread may still answer a request afterwards.
     ///
     /// # Errors
     /// It has ended.
     pub fn stop(&self) -> Result<()> {
-        self.signal(Signal::STOP)
+        self.signal(Signal::STOP)?;
+        let pid = self.raw_pid()?;
+        // The state stays to be waited for: a second stop finds it again, and the end of the process is still reaped.
+        let until = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let status = loop {
+            match waitid(WaitId::Pid(pid), until) {
+                Err(rustix::io::Errno::INTR) => {}
+                other => break other.with_context(|| format!("{} (pid {})", self.name, self.pid()))?,
+            }
+        };
+        anyhow::ensure!(
+            status.is_some_and(|status| status.stopped()),
+            "{} (pid {}) has ended instead of stopping",
+            self.name,
+            self.pid()
+        );
+        Ok(())
     }
 
     /// SIGCONT.
@@ -108,12 +125,15 @@ impl ManagedProcess {
         self.signal(Signal::CONT)
     }
 
-    fn signal(&self, signal: Signal) -> Result<()> {
-        let pid = i32::try_from(self.pid())
+    fn raw_pid(&self) -> Result<Pid> {
+        i32::try_from(self.pid())
             .ok()
             .and_then(Pid::from_raw)
-            .context("no process id")?;
-        kill_process(pid, signal)
+            .context("no process id")
+    }
+
+    fn signal(&self, signal: Signal) -> Result<()> {
+        kill_process(self.raw_pid()?, signal)
             .with_context(|| format!("cannot send {signal:?} to {} (pid {})", self.name, self.pid()))
     }
 }
@@ -147,6 +167,26 @@ mod tests {
         }));
         assert!(outcome.is_err());
         assert!(!exists(pid));
+    }
+
+    #[test]
+    fn every_thread_has_stopped_when_stop_returns() {
+        let process = sleeper();
+        for _ in 0..2 {
+            process.stop().unwrap();
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.pid())).unwrap();
+            let state = stat.rsplit(") ").next().unwrap().chars().next();
+            assert_eq!(state, Some('T'), "{stat}");
+        }
+        process.cont().unwrap();
+    }
+
+    #[test]
+    fn stopping_a_process_that_has_ended_is_an_error() {
+        let mut process = sleeper();
+        process.child.kill().unwrap();
+        assert!(process.stop().is_err());
+        process.child.wait().unwrap();
     }
 
     #[test]
