@@ -8,8 +8,10 @@ pub(super) struct ContenderState {
     pub(super) publication: Publication,
     /// Information of it may stand in the outside system, written in this term or in an earlier one.
     pub(super) touched: bool,
-    /// Writes of its information, of any term, that have not ended.
+    /// Writes of information of its component, of any term and of contenders before it, that have not ended.
     pub(super) writes: usize,
+    /// What an earlier contender left behind is being removed just now: nothing is published before that has ended.
+    pub(super) clearing: bool,
 }
 
 /// Where a contender is between entering and having left.

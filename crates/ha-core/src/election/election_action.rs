@@ -20,8 +20,8 @@ pub(super) enum ElectionAction {
     Silence(ComponentId),
     /// The deadline passed with callbacks of this contender outstanding.
     ReportOverdue(ComponentId),
-    /// Write leader information.
-    Publish(ComponentId, LeaderInformation),
+    /// Write leader information, and say with this number how that ended.
+    Publish(ComponentId, u64, LeaderInformation),
     /// Remove the leader information of one component; the others still lead.
     Withdraw(ComponentId),
     /// Remove what a contender of this component may have left behind.

@@ -1,8 +1,9 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::contender_state::{Callbacks, ContenderState, Stage};
 use super::election_action::ElectionAction;
+use super::left_behind::LeftBehind;
 use super::publication::Publication;
 use super::{LeaderGrant, LeaderInformation};
 use crate::environment::BootInstant;
@@ -24,10 +25,13 @@ pub(super) struct ElectionMachine {
     revoking: Option<Revoking>,
     /// Numbers revocations, so that a late answer to an earlier one settles nothing.
     rounds: u64,
+    /// Numbers writes of leader information, over all contenders and terms, so that the end of one is taken for that
+    /// of no other.
+    writes: u64,
     contenders: BTreeMap<ComponentId, ContenderState>,
-    /// Components whose contender has left while information of it may stand, and could not be removed. It goes with
-    /// the driver; if this process leads before that, it is removed then.
-    left_behind: BTreeSet<ComponentId>,
+    /// Components whose contender has left while information of it may stand. It goes with the driver; while this
+    /// process leads before that, it is removed. A component has a contender, or something left behind, never both.
+    left_behind: BTreeMap<ComponentId, LeftBehind>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,8 +61,9 @@ impl ElectionMachine {
             grant: None,
             revoking: None,
             rounds: 0,
+            writes: 0,
             contenders: BTreeMap::new(),
-            left_behind: BTreeSet::new(),
+            left_behind: BTreeMap::new(),
         }
     }
 
@@ -80,12 +85,13 @@ impl ElectionMachine {
             }
             None => Callbacks::Settled,
         };
-        let touched = self.left_behind.remove(&component);
+        let left_behind = self.left_behind.remove(&component);
         self.contenders.insert(
             component,
             ContenderState {
-                touched,
-                writes: 0,
+                touched: left_behind.is_some(),
+                writes: left_behind.as_ref().map_or(0, LeftBehind::writes),
+                clearing: left_behind.is_some_and(|left| left.is_in_flight()),
                 stage: Stage::Standing,
                 callbacks,
                 publication: Publication::default(),
@@ -144,7 +150,9 @@ impl ElectionMachine {
             contender.publication = Publication::default();
             actions.push(ElectionAction::Grant(component.clone(), grant));
         }
-        actions.extend(self.left_behind.iter().cloned().map(ElectionAction::Clear));
+        for left_behind in self.left_behind.values_mut() {
+            left_behind.granted(now);
+        }
         self.advance(now, &mut actions);
         actions
     }
@@ -207,28 +215,21 @@ impl ElectionMachine {
         Some((information, self.on_time(now)))
     }
 
-    /// A publish ended.
+    /// The publish of this number ended.
     pub(super) fn published(
         &mut self,
         component: &ComponentId,
-        session: LeaderSessionId,
+        write: u64,
         result: &Result<()>,
         now: BootInstant,
     ) -> Actions {
-        let mut actions = Actions::new();
-        let current = self.is_current(session);
         if let Some(contender) = self.contenders.get_mut(component) {
             contender.writes = contender.writes.saturating_sub(1);
-            // One of an earlier term says nothing about this one.
-            if current {
-                contender.publication.finished(result, now);
-            }
-        } else if current && self.left_behind.contains(component) {
-            // It ended after its contender had left.
-            actions.push(ElectionAction::Clear(component.clone()));
+            contender.publication.finished(write, result, now);
+        } else if let Some(left_behind) = self.left_behind.get_mut(component) {
+            left_behind.written(now);
         }
-        self.advance(now, &mut actions);
-        actions
+        self.on_time(now)
     }
 
     /// The leader information of a component changed, by whomever.
@@ -256,8 +257,12 @@ impl ElectionMachine {
         if let Some(contender) = self.contenders.get(component)
             && contender.stage == Stage::Withdrawing
         {
+            let mut left_behind = LeftBehind::new(contender.writes, false);
+            if !removed {
+                left_behind.failed(now);
+            }
             if !removed || contender.writes > 0 {
-                self.left_behind.insert(component.clone());
+                self.left_behind.insert(component.clone(), left_behind);
             }
             self.contenders.remove(component);
             actions.push(ElectionAction::Left(component.clone()));
@@ -266,9 +271,17 @@ impl ElectionMachine {
         actions
     }
 
-    /// What a contender had left behind is removed.
-    pub(super) fn cleared(&mut self, component: &ComponentId) {
-        self.left_behind.remove(component);
+    /// What a contender had left behind was removed, or (`removed` is false) could not be.
+    pub(super) fn cleared(&mut self, component: &ComponentId, removed: bool, now: BootInstant) -> Actions {
+        if let Some(contender) = self.contenders.get_mut(component) {
+            // It publishes by now, over whatever is left.
+            contender.clearing = false;
+        }
+        let left_behind = self.left_behind.get_mut(component);
+        if left_behind.is_some_and(|left_behind| left_behind.removed(removed, now)) {
+            self.left_behind.remove(component);
+        }
+        self.on_time(now)
     }
 
     /// The driver is closed, or its closing failed for good.
@@ -299,19 +312,19 @@ impl ElectionMachine {
     /// When [`ElectionMachine::on_time`] has something to do next.
     pub(super) fn wakeup(&self) -> Option<BootInstant> {
         let revoking = self.revoking.as_ref().map(|revoking| revoking.deadline);
+        let leading = self.grant.is_some();
+        let left_behind = self.left_behind.values().filter(|_| leading);
         self.contenders
             .values()
             .filter_map(|contender| match contender.stage {
                 Stage::Leaving { deadline } => Some(deadline),
+                Stage::Standing if contender.clearing => None,
                 Stage::Standing => contender.publication.wakeup(),
                 Stage::Withdrawing | Stage::AwaitingClose => None,
             })
+            .chain(left_behind.filter_map(LeftBehind::wakeup))
             .chain(revoking)
             .min()
-    }
-
-    fn is_current(&self, session: LeaderSessionId) -> bool {
-        self.grant.is_some_and(|grant| grant.session == session)
     }
 
     fn has_standing(&self) -> bool {

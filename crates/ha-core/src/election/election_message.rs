@@ -36,6 +36,7 @@ pub(super) enum ElectionMessage {
     DriverClosed(Result<()>),
     Published {
         component: ComponentId,
+        write: u64,
         information: LeaderInformation,
         result: Result<()>,
     },

@@ -192,26 +192,29 @@ impl ElectionTask {
             ElectionMessage::DriverClosed(result) => return self.driver_closed(result),
             ElectionMessage::Published {
                 component,
+                write,
                 information,
                 result,
             } => {
                 if let Some(entry) = self.entries.get_mut(&component) {
                     entry.published(&information, &result);
                 }
-                self.machine
-                    .published(&component, information.leader_session_id, &result, now)
+                self.machine.published(&component, write, &result, now)
             }
             ElectionMessage::Withdrawn { component, result } => {
                 let removed = result.is_ok();
-                self.note_left(&component, result);
+                self.note_left(
+                    &component,
+                    result,
+                    "it is tried again as long as this process leads",
+                );
                 self.machine.withdrawn(&component, removed, now)
             }
             ElectionMessage::Cleared { component, result } => {
-                match result {
-                    Ok(()) => self.machine.cleared(&component),
-                    Err(error) => tracing::debug!(%error, %component, "removed in the next term, if at all"),
+                if let Err(error) = &result {
+                    tracing::debug!(%error, %component, "what a contender left behind could not be removed yet");
                 }
-                return;
+                self.machine.cleared(&component, result.is_ok(), now)
             }
         };
         self.apply(actions);
@@ -288,14 +291,15 @@ impl ElectionTask {
         }
     }
 
-    fn note_left(&mut self, component: &ComponentId, result: Result<()>) {
+    /// Notes how a contender left; `then` is what follows a failure.
+    fn note_left(&mut self, component: &ComponentId, result: Result<()>, then: &str) {
         // Leadership that is over already was given up.
         let result = result.or_else(|error| match error.kind() {
             ErrorKind::NotLeader => Ok(()),
             _ => Err(error),
         });
         if let Err(error) = &result {
-            tracing::warn!(%error, %component, "leadership could not be given up; it ends with the session");
+            tracing::warn!(%error, %component, then, "leadership could not be given up");
             self.close_result = result.clone();
         }
         if let Some(entry) = self.entries.get_mut(component) {
@@ -318,7 +322,9 @@ impl ElectionTask {
                 ElectionAction::TellRevoked(session) => self.driver.call(DriverCall::Revoked(session)),
                 ElectionAction::Withdraw(component) => self.driver.call(DriverCall::Withdraw(component)),
                 ElectionAction::Clear(component) => self.driver.call(DriverCall::Clear(component)),
-                ElectionAction::Publish(component, information) => self.publish(component, information),
+                ElectionAction::Publish(component, write, information) => {
+                    self.publish(component, write, information);
+                }
                 ElectionAction::Left(component) => {
                     if let Some(entry) = self.entries.remove(&component) {
                         entry.left();

@@ -32,8 +32,8 @@ pub trait LeaderElectionService: Send + Sync + 'static {
     /// callback is made after it has returned. May be awaited inside a callback.
     ///
     /// # Errors
-    /// `Unavailable` when leadership could not be given up in the outside system; it ends there with the
-    /// session. The service is stopped all the same.
+    /// `Unavailable` when leadership could not be given up in the outside system; that is tried again as long as other
+    /// components of this process lead, and it ends there with the session. The service is stopped all the same.
     ///
     /// # Cancellation
     /// A cancelled stop goes on in the background.

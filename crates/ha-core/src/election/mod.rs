@@ -17,6 +17,7 @@ mod leader_contender;
 mod leader_election_driver;
 mod leader_election_service;
 mod leader_information;
+mod left_behind;
 mod publication;
 
 pub use default_leader_election_service::DefaultLeaderElectionService;

@@ -21,7 +21,8 @@ pub(super) struct Publication {
     wanted: Option<LeaderInformation>,
     /// What was last written in this term.
     published: Option<LeaderInformation>,
-    in_flight: Option<LeaderInformation>,
+    /// The number of the write in flight, and what it writes.
+    in_flight: Option<(u64, LeaderInformation)>,
     /// When to write next.
     due: Option<BootInstant>,
     last_sent: Option<BootInstant>,
@@ -59,7 +60,11 @@ impl Publication {
         if found == Some(wanted) {
             // Read after our write, so a rewrite that an older reading asked for is not needed. A write of
             // something else that is still under way will need one.
-            if self.in_flight.is_none() || self.in_flight == self.wanted {
+            if self
+                .in_flight
+                .as_ref()
+                .is_none_or(|(_, written)| written == wanted)
+            {
                 self.due = None;
             }
             return false;
@@ -84,20 +89,25 @@ impl Publication {
         self.rewrites == FIGHT
     }
 
-    /// What to write now, if anything.
-    pub(super) fn poll(&mut self, now: BootInstant) -> Option<LeaderInformation> {
+    /// What to write now, if anything, as the write of this number.
+    pub(super) fn poll(&mut self, write: u64, now: BootInstant) -> Option<LeaderInformation> {
         if self.in_flight.is_some() || self.due.is_none_or(|due| now < due) {
             return None;
         }
         self.due = None;
-        self.in_flight.clone_from(&self.wanted);
+        self.in_flight = self.wanted.clone().map(|wanted| (write, wanted));
         self.last_sent = Some(now);
-        self.in_flight.clone()
+        self.wanted.clone()
     }
 
-    /// The write in flight ended.
-    pub(super) fn finished(&mut self, result: &Result<()>, now: BootInstant) {
-        let written = self.in_flight.take();
+    /// The write of this number ended. One that is not in flight belongs to an earlier term or contender, and says
+    /// nothing about this one.
+    pub(super) fn finished(&mut self, write: u64, result: &Result<()>, now: BootInstant) {
+        let of_this = |(number, _): &mut (u64, LeaderInformation)| *number == write;
+        let Some((_, written)) = self.in_flight.take_if(of_this) else {
+            return;
+        };
+        let written = Some(written);
         match result {
             Ok(()) => {
                 self.backoff.reset();

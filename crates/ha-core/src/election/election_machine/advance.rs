@@ -3,6 +3,7 @@
 use super::{Actions, DriverPhase, ElectionMachine, Revoking};
 use crate::election::contender_state::{Callbacks, Stage};
 use crate::election::election_action::ElectionAction;
+use crate::election::left_behind::LeftBehind;
 use crate::environment::BootInstant;
 
 impl ElectionMachine {
@@ -10,13 +11,8 @@ impl ElectionMachine {
     pub(super) fn advance(&mut self, now: BootInstant, actions: &mut Actions) {
         self.advance_leaving(now, actions);
         self.advance_revoking(now, actions);
-        for (component, contender) in self.standing() {
-            if let Some(information) = contender.publication.poll(now) {
-                contender.touched = true;
-                contender.writes += 1;
-                actions.push(ElectionAction::Publish(component.clone(), information));
-            }
-        }
+        self.advance_clearing(now, actions);
+        self.advance_publishing(now, actions);
         let callbacks_returned = self
             .contenders
             .values()
@@ -25,6 +21,34 @@ impl ElectionMachine {
             self.driver = DriverPhase::Closing;
             actions.push(ElectionAction::CloseDriver);
         }
+    }
+
+    fn advance_clearing(&mut self, now: BootInstant, actions: &mut Actions) {
+        if self.grant.is_none() {
+            return;
+        }
+        for (component, left_behind) in &mut self.left_behind {
+            if left_behind.poll(now) {
+                actions.push(ElectionAction::Clear(component.clone()));
+            }
+        }
+    }
+
+    fn advance_publishing(&mut self, now: BootInstant, actions: &mut Actions) {
+        let mut writes = self.writes;
+        for (component, contender) in self.standing() {
+            // What a clearing in flight finds is not to be the new information.
+            if contender.clearing {
+                continue;
+            }
+            if let Some(information) = contender.publication.poll(writes + 1, now) {
+                writes += 1;
+                contender.touched = true;
+                contender.writes += 1;
+                actions.push(ElectionAction::Publish(component.clone(), writes, information));
+            }
+        }
+        self.writes = writes;
     }
 
     fn advance_leaving(&mut self, now: BootInstant, actions: &mut Actions) {
@@ -59,7 +83,8 @@ impl ElectionMachine {
                 return true;
             }
             if contender.touched {
-                left_behind.insert(component.clone());
+                let left = LeftBehind::new(contender.writes, contender.clearing);
+                left_behind.insert(component.clone(), left);
             }
             actions.push(ElectionAction::Left(component.clone()));
             false

@@ -127,8 +127,8 @@ fn a_publish_of_an_earlier_term_says_nothing_about_this_one() {
     );
     assert!(machine.confirm(&a, session(2), "x".to_owned(), at(2)).is_some());
     let late = Err(Error::not_leader("fenced"));
-    assert_eq!(machine.published(&a, session(1), &late, at(3)), []);
-    assert_eq!(machine.published(&a, session(2), &Ok(()), at(4)), []);
+    assert_eq!(machine.published(&a, 1, &late, at(3)), []);
+    assert_eq!(machine.published(&a, 2, &Ok(()), at(4)), []);
 }
 
 #[derive(Clone, Debug)]
@@ -141,6 +141,7 @@ enum Step {
     Confirm(usize),
     Published(usize),
     Withdrawn(usize),
+    Cleared(usize),
     Changed(usize),
     DriverClosed,
     Wait(u64),
@@ -157,6 +158,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         who.clone().prop_map(Step::Confirm),
         who.clone().prop_map(Step::Published),
         who.clone().prop_map(Step::Withdrawn),
+        who.clone().prop_map(Step::Cleared),
         who.prop_map(Step::Changed),
         Just(Step::DriverClosed),
         (0u64..20_000).prop_map(Step::Wait),
@@ -178,7 +180,8 @@ struct World {
     /// Present contenders: the round that they owe an answer to.
     present: BTreeMap<ComponentId, Option<u64>>,
     in_term: BTreeMap<ComponentId, LeaderSessionId>,
-    in_flight: Vec<(ComponentId, LeaderInformation)>,
+    in_flight: Vec<(ComponentId, u64)>,
+    clearing: Vec<ComponentId>,
     withdrawing: Vec<ComponentId>,
     overdue: u32,
 }
@@ -227,10 +230,11 @@ impl World {
                     self.present.insert(component, None);
                 }
                 ElectionAction::ReportOverdue(_) => self.overdue += 1,
-                ElectionAction::Publish(component, information) => {
+                ElectionAction::Publish(component, write, information) => {
                     assert!(self.leading, "published without leading");
                     assert_eq!(self.in_term.get(&component), Some(&information.leader_session_id));
-                    self.in_flight.push((component, information));
+                    assert!(!self.clearing.contains(&component), "it may be taken away");
+                    self.in_flight.push((component, write));
                 }
                 ElectionAction::Withdraw(component) => {
                     assert!(self.leading && !self.ended);
@@ -244,6 +248,8 @@ impl World {
                 ElectionAction::Clear(component) => {
                     assert!(self.leading && !self.ended);
                     assert!(!self.present.contains_key(&component), "another has entered");
+                    assert!(!self.clearing.contains(&component), "twice at a time");
+                    self.clearing.push(component);
                 }
                 ElectionAction::ReportFight(..) => {}
                 ElectionAction::Left(component) => {
@@ -292,13 +298,18 @@ impl World {
             Step::Published(who) => {
                 let found = self.in_flight.iter().position(|(of, _)| *of == components[*who]);
                 let Some(found) = found else { return };
-                let (component, information) = self.in_flight.remove(found);
-                machine.published(&component, information.leader_session_id, &Ok(()), now)
+                let (component, write) = self.in_flight.remove(found);
+                machine.published(&component, write, &Ok(()), now)
             }
             Step::Withdrawn(who) => {
                 let found = self.withdrawing.iter().position(|of| *of == components[*who]);
                 let Some(found) = found else { return };
                 machine.withdrawn(&self.withdrawing.remove(found), self.now.is_multiple_of(2), now)
+            }
+            Step::Cleared(who) => {
+                let found = self.clearing.iter().position(|of| *of == components[*who]);
+                let Some(found) = found else { return };
+                machine.cleared(&self.clearing.remove(found), self.now.is_multiple_of(2), now)
             }
             Step::Changed(who) => machine.information_changed(&components[*who], None, now),
             Step::DriverClosed if self.closing => {

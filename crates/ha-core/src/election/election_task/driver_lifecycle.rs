@@ -79,16 +79,18 @@ impl ElectionTask {
 
     pub(super) fn driver_closed(&mut self, result: Result<()>) {
         self.driver = DriverState::Closed;
+        // It took along what could not be removed before.
+        self.close_result = Ok(());
         let actions = self.machine.driver_closed();
         for action in &actions {
             if let ElectionAction::Left(component) = action {
-                self.note_left(component, result.clone());
+                self.note_left(component, result.clone(), "it ends with the session");
             }
         }
         self.apply(actions);
     }
 
-    pub(super) fn publish(&mut self, component: ComponentId, information: LeaderInformation) {
+    pub(super) fn publish(&mut self, component: ComponentId, write: u64, information: LeaderInformation) {
         let Some(driver) = self.driver.driver().cloned() else {
             return;
         };
@@ -101,6 +103,7 @@ impl ElectionTask {
             .await;
             let _ = messages.send(ElectionMessage::Published {
                 component,
+                write,
                 information,
                 result,
             });
