@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use ha_core::blobs::BlobStore;
 use ha_core::checkpoints::CheckpointRecoveryFactory;
 use ha_core::configuration::{Configuration, HighAvailabilityOptions, JobResultStoreOptions};
-use ha_core::environment::Environment;
+use ha_core::environment::{Environment, steps};
 use ha_core::error::{Error, Result};
 use ha_core::health::HealthMonitor;
 use ha_core::ids::JobId;
@@ -123,6 +123,7 @@ impl LocalStores {
     /// `Invalid` when no end is recorded; the first failure of a step.
     pub(crate) async fn clean_up_job(&self, job_id: JobId) -> Result<()> {
         self.check_open()?;
+        let environment = self.storage.environment();
         if !self.results.has_job_result_entry(job_id).await? {
             return Err(Error::invalid(format!(
                 "no end of the job {job_id} is recorded, so it keeps its data"
@@ -135,7 +136,8 @@ impl LocalStores {
             .list_states(StateKind::Checkpoint, Some(job_id))
             .await?
         {
-            self.storage.delete(&checkpoint.path).await?;
+            let deleting = self.storage.delete(&checkpoint.path);
+            environment.step(steps::REMOVE_CHECKPOINT_FILE, deleting).await?;
         }
         // How the job ended does not matter, only that it did.
         let counter = self.checkpoints.create_checkpoint_id_counter(job_id).await?;
@@ -148,7 +150,8 @@ impl LocalStores {
             .delete_all(job_id)
             .await?;
         let leftovers = self.storage.job_leftovers(job_id).await?;
-        self.storage.delete_job_leftovers(job_id, &leftovers).await?;
+        let deleting = self.storage.delete_job_leftovers(job_id, &leftovers);
+        environment.step(steps::REMOVE_LEFTOVERS, deleting).await?;
         self.registry.clear_job(job_id).await
     }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use ha_core::blobs::BlobStore;
+use ha_core::environment::steps;
 use ha_core::error::{Error, ErrorKind, Result};
 use ha_core::ids::{BlobKey, JobId};
 
@@ -80,7 +81,9 @@ impl HaBlobStore {
             upload.abandon().await;
             return Err(error);
         }
-        if upload.finish(&path).await? == Creation::Exists && !self.is_stored(&path, key).await? {
+        let finishing = upload.finish(&path);
+        let put = self.storage.environment().step(steps::PUT_BLOB, finishing);
+        if put.await? == Creation::Exists && !self.is_stored(&path, key).await? {
             return Err(
                 Error::new(ErrorKind::Conflict, "the blob was deleted while it was put")
                     .at(self.storage.display(path.as_str()))
@@ -153,7 +156,10 @@ impl BlobStore for HaBlobStore {
 
     async fn delete(&self, job_id: JobId, key: &BlobKey) -> Result<bool> {
         self.check_open()?;
-        let deleted = self.storage.folder().delete(&Self::path(job_id, key)).await?;
+        let path = Self::path(job_id, key);
+        let deleting = self.storage.folder().delete(&path);
+        let environment = self.storage.environment();
+        let deleted = environment.step(steps::REMOVE_BLOB, deleting).await?;
         self.storage
             .folder()
             .remove_if_empty(&state_path::blob_folder(job_id))

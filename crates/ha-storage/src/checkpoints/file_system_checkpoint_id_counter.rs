@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use ha_core::checkpoints::CheckpointIdCounter;
+use ha_core::environment::steps;
 use ha_core::error::{Error, Result};
 use ha_core::ids::{CheckpointId, JobId};
 use ha_core::jobs::JobStatus;
@@ -115,7 +116,9 @@ impl Inner {
         let id = CheckpointId::new(self.next().await?)?;
         // Before the write: an id whose write was lost is given up.
         self.storage.shared().note_given(self.job_id, id.get());
-        self.write(id.get() + 1).await?;
+        let writing = self.write(id.get() + 1);
+        let environment = self.storage.environment();
+        environment.step(steps::INCREMENT_COUNTER, writing).await?;
         Ok(id)
     }
 
@@ -129,10 +132,10 @@ impl Inner {
 
     async fn delete(&self) -> Result<()> {
         let _held = self.lock().await;
-        self.storage
-            .folder()
-            .delete(&state_path::counter_file(self.job_id))
-            .await?;
+        let path = state_path::counter_file(self.job_id);
+        let deleting = self.storage.folder().delete(&path);
+        let environment = self.storage.environment();
+        environment.step(steps::REMOVE_COUNTER, deleting).await?;
         self.storage.shared().forget(self.job_id);
         self.storage.tidy_job(self.job_id).await;
         Ok(())

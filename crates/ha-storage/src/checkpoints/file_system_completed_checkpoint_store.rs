@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use ha_core::checkpoints::{CompletedCheckpoint, CompletedCheckpointStore};
+use ha_core::environment::steps;
 use ha_core::error::{Error, ErrorKind, Result};
 use ha_core::health::HealthMonitor;
 use ha_core::ids::JobId;
@@ -131,11 +132,15 @@ impl Inner {
             ))
             .at(self.place(newest)));
         }
-        files.push(checkpoint_files::write(&self.storage, checkpoint).await?);
+        let environment = self.storage.environment();
+        let writing = checkpoint_files::write(&self.storage, checkpoint);
+        files.push(environment.step(steps::ADD_CHECKPOINT_FILE, writing).await?);
         // From here on it is acknowledged; what it subsumes and cannot be deleted is tried again by the next.
         let surplus = files.len().saturating_sub(self.max_retained);
         for old in files.drain(..surplus) {
-            if let Err(error) = self.storage.folder().delete(&old.path).await {
+            let deleting = self.storage.folder().delete(&old.path);
+            let step = steps::SUBSUME_CHECKPOINT_FILE;
+            if let Err(error) = environment.step(step, deleting).await {
                 tracing::warn!(%error, "a subsumed checkpoint stays until the next one is added");
             }
         }
@@ -147,7 +152,9 @@ impl Inner {
     async fn delete_all(&self) -> Result<()> {
         let _held = self.storage.shared().lock(&lock_name(self.job_id)).await;
         for file in self.list().await? {
-            self.storage.folder().delete(&file.path).await?;
+            let deleting = self.storage.folder().delete(&file.path);
+            let environment = self.storage.environment();
+            environment.step(steps::REMOVE_CHECKPOINT_FILE, deleting).await?;
             self.reports.well(&self.place(&file));
         }
         let folder = state_path::checkpoint_folder(self.job_id);

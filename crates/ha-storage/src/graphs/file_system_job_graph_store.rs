@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
-use ha_core::environment::TaskScope;
+use ha_core::environment::{TaskScope, steps};
 use ha_core::error::{Effect, Error, ErrorKind, Result};
 use ha_core::guarded;
 use ha_core::health::{HealthMonitor, Recovered};
@@ -158,18 +158,27 @@ impl Inner {
                 )
                 .advise("submit it under another job id"));
         }
-        let write_id = self.storage.environment().ids.uuid();
+        let environment = self.storage.environment();
+        let write_id = environment.ids.uuid();
         let own = lock(&self.owned).get(&job_id).cloned();
         if let Some(own) = own {
             self.check_unchanged(job_id, &own).await?;
-            if let Err(error) = graph_file::replace(&self.storage, graph, write_id).await {
+            let replacing = graph_file::replace(&self.storage, graph, write_id);
+            if let Err(error) = environment.step(steps::REPLACE_GRAPH_FILE, replacing).await {
                 if error.effect() == Effect::Unknown {
                     // Either may be there: what is read next is this instance's in both cases.
                     lock(&self.owned).entry(job_id).or_default().push(write_id);
                 }
                 return Err(error);
             }
-        } else if graph_file::create(&self.storage, graph, write_id).await? == Creation::Exists {
+        } else if environment
+            .step(
+                steps::PUT_GRAPH_FILE,
+                graph_file::create(&self.storage, graph, write_id),
+            )
+            .await?
+            == Creation::Exists
+        {
             return Err(Error::new(
                 ErrorKind::AlreadyExists,
                 "a job graph is there that this instance neither put nor recovered",
@@ -201,7 +210,9 @@ impl Inner {
             })?;
             self.check_unchanged(job_id, &own).await?;
         }
-        self.storage.folder().delete(&path).await?;
+        let deleting = self.storage.folder().delete(&path);
+        let environment = self.storage.environment();
+        environment.step(steps::REMOVE_GRAPH_FILE, deleting).await?;
         self.reports.well(&self.place(job_id));
         lock(&self.owned).remove(&job_id);
         known.note(&self.storage, job_id).await;

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use ha_core::environment::steps;
 use ha_core::error::{Error, ErrorKind, Result};
 use ha_core::health::HealthMonitor;
 use ha_core::ids::JobId;
@@ -90,7 +91,9 @@ impl Inner {
     async fn clear(&self, job_id: JobId) -> Result<()> {
         let _held = self.storage.shared().lock(&lock_name(job_id)).await;
         let path = state_path::registry_file(job_id);
-        self.storage.folder().delete(&path).await?;
+        let deleting = self.storage.folder().delete(&path);
+        let environment = self.storage.environment();
+        environment.step(steps::REMOVE_REGISTRY_ENTRY, deleting).await?;
         self.reports.well(&self.storage.display(path.as_str()));
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use ha_core::environment::steps;
 use ha_core::error::{Error, ErrorKind, Result};
 
 use super::FileSystemJobResultStore;
@@ -119,7 +120,9 @@ impl FileSystemJobResultStore {
     /// The first failure; a repetition goes on.
     pub async fn delete_files(&self, files: ResultFiles) -> Result<LeftResults> {
         for path in &files.files {
-            self.folder.delete(path).await?;
+            let deleting = self.folder.delete(path);
+            let environment = self.folder.environment();
+            environment.step(steps::REMOVE_CLUSTER_RESULT, deleting).await?;
         }
         for file in &files.temporary {
             self.folder.delete_temporary(file, None).await?;

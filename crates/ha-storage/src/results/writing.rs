@@ -1,6 +1,7 @@
 //! Recording ends. Each call holds the job's lock to its end, even when its caller stops waiting.
 
 use bytes::Bytes;
+use ha_core::environment::steps;
 use ha_core::error::{Error, ErrorKind, Result};
 use ha_core::ids::JobId;
 use ha_core::jobs::JobResultEntry;
@@ -44,7 +45,8 @@ impl FileSystemJobResultStore {
         self.storage
             .to_the_end("ha-storage.record-result", async move {
                 let _held = held;
-                folder.replace(&path, content).await
+                let replacing = folder.replace(&path, content);
+                folder.environment().step(steps::END_FILE, replacing).await
             })
             .await?;
         self.reports.well(&place);
@@ -66,7 +68,9 @@ impl FileSystemJobResultStore {
             Err(error) => return Err(error),
         };
         let path = result_file::path(job_id, Progress::Dirty);
-        if exists || self.folder.create(&path, content).await? == Creation::Exists {
+        let environment = self.folder.environment();
+        let creating = self.folder.create(&path, content);
+        if exists || environment.step(steps::END_FILE, creating).await? == Creation::Exists {
             return Err(
                 Error::new(ErrorKind::AlreadyExists, "the end of the job is recorded already")
                     .at(self.folder.display(&path))
@@ -82,6 +86,7 @@ impl FileSystemJobResultStore {
     /// Makes a dirty result a clean one, or deletes it.
     pub(super) async fn mark_clean(&self, job_id: JobId) -> Result<()> {
         let _held = self.lock(job_id).await;
+        let environment = self.folder.environment();
         let dirty = result_file::path(job_id, Progress::Dirty);
         match self.progress(job_id).await? {
             None => {
@@ -101,11 +106,13 @@ impl FileSystemJobResultStore {
                 };
                 if !self.delete_on_commit {
                     let clean = result_file::path(job_id, Progress::Clean);
-                    self.folder.create(&clean, content).await?;
+                    let creating = self.folder.create(&clean, content);
+                    environment.step(steps::MARK_CLEAN_FILE, creating).await?;
                 }
             }
         }
-        self.folder.delete(&dirty).await?;
-        Ok(())
+        let deleting = self.folder.delete(&dirty);
+        let step = steps::MARK_CLEAN_DIRTY_FILE;
+        environment.step(step, deleting).await.map(drop)
     }
 }

@@ -1,5 +1,6 @@
 //! The removal of a whole cluster's files.
 
+use ha_core::environment::steps;
 use ha_core::error::Result;
 use ha_core::ids::JobId;
 
@@ -85,9 +86,10 @@ impl HaStorage {
     /// # Errors
     /// The first failure; a repetition goes on.
     pub async fn delete_files(&self, files: &ClusterFiles) -> Result<Vec<String>> {
-        let root = self.folder();
+        let (root, environment) = (self.folder(), self.environment());
         for path in &files.files {
-            root.delete(path).await?;
+            let deleting = root.delete(path);
+            environment.step(steps::REMOVE_CLUSTER_FILE, deleting).await?;
         }
         for file in &files.temporary {
             root.delete_temporary(file, None).await?;

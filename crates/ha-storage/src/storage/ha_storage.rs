@@ -319,7 +319,8 @@ impl HaStorage {
         &self.shared
     }
 
-    pub(crate) fn environment(&self) -> &Environment {
+    /// What is injected.
+    pub fn environment(&self) -> &Environment {
         &self.environment
     }
 

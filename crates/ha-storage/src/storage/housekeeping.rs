@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use ha_core::environment::steps;
 use ha_core::error::{Error, ErrorKind, Result};
 use ha_core::ids::{BlobKey, JobId};
 
@@ -59,7 +60,10 @@ impl HaStorage {
     /// # Errors
     /// `Denied`, `Unavailable`.
     pub async fn delete_identity(&self) -> Result<()> {
-        self.folder().delete(&layout([IDENTITY])).await.map(drop)
+        let path = layout([IDENTITY]);
+        let deleting = self.folder().delete(&path);
+        let step = steps::REMOVE_CLUSTER_IDENTITY;
+        self.environment().step(step, deleting).await.map(drop)
     }
 
     /// Puts `identity` back after [`HaStorage::delete_identity`], unless there is one.
@@ -222,7 +226,8 @@ impl HaStorage {
     pub(crate) async fn delete_blobs(&self, owner: JobId) -> Result<bool> {
         let mut any = false;
         for path in self.blob_files(owner).await? {
-            any |= self.folder().delete(&path).await?;
+            let deleting = self.folder().delete(&path);
+            any |= self.environment().step(steps::REMOVE_BLOB, deleting).await?;
         }
         self.folder()
             .remove_if_empty(&state_path::blob_folder(owner))

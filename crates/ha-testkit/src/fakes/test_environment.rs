@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use ha_core::environment::{Environment, SystemClock, TokioSpawner};
+use ha_core::environment::{Environment, NoStepObserver, SystemClock, TokioSpawner};
 
 use super::{ManualClock, RecordingFatalErrorHandler, SeededIdSource};
 
@@ -32,6 +32,7 @@ impl TestEnvironment {
                 ids: Arc::new(SeededIdSource::new(seed)),
                 spawner: Arc::new(TokioSpawner),
                 fatal_error_handler: Arc::new(fatal.clone()),
+                step_observer: Arc::new(NoStepObserver),
             },
             clock: ManualClock::new(),
             fatal,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ha_core::environment::steps;
 use ha_core::ids::{ComponentId, JobId};
 use ha_core::{Error, Result};
 use ha_storage::{ClusterFiles, FileSystemJobResultStore, ResultFiles};
@@ -148,7 +149,9 @@ impl ClusterCleanup {
         context.writer.commit(&term, Vec::new(), &Proof::Nothing).await?;
         let identity = context.storage.read_identity().await?;
         context.storage.delete_identity().await?;
-        match remove_rest(&context, &term, latch).await {
+        let removing = remove_rest(&context, &term, latch);
+        let environment = &context.environment;
+        match environment.step(steps::REMOVE_CLUSTER_LATCH, removing).await {
             Ok(Rest::Removed { left }) => Ok(Doomed { left, ..doomed }),
             Ok(Rest::Contended { by }) => {
                 // The other one leads next, and needs it.
@@ -176,15 +179,15 @@ async fn remove_data(context: &StoreContext, term: &Term) -> Result<()> {
     }
     for job_id in jobs(context, &paths.job_graphs()).await? {
         let change = context.job_graph_changes.begin(job_id, None);
-        delete_all(context, term, vec![paths.job_graph(job_id)]).await?;
+        delete_znode(context, term, paths.job_graph(job_id)).await?;
         change.applied();
     }
     for job_id in jobs(context, &paths.running_jobs()).await? {
-        delete_all(context, term, vec![paths.running_job(job_id)]).await?;
+        delete_znode(context, term, paths.running_job(job_id)).await?;
     }
     for name in names(context, &paths.leader()).await? {
         if let Ok(component) = ComponentId::parse(&name) {
-            delete_all(context, term, vec![paths.connection_info(&component)]).await?;
+            delete_znode(context, term, paths.connection_info(&component)).await?;
             remove_folder(context, term, &paths.leader_of(&component)).await?;
         } else if let Some(election) = named_election(&name) {
             remove_folder(context, term, &paths.for_named_election(&election).latches()).await?;
@@ -199,6 +202,15 @@ async fn remove_data(context: &StoreContext, term: &Term) -> Result<()> {
         remove_folder(context, term, &folder).await?;
     }
     Ok(())
+}
+
+/// Deletes one znode of the cluster, if it is there.
+async fn delete_znode(context: &StoreContext, term: &Term, path: String) -> Result<()> {
+    let deleting = delete_all(context, term, vec![path]);
+    context
+        .environment
+        .step(steps::REMOVE_CLUSTER_ZNODE, deleting)
+        .await
 }
 
 /// What became of the last multi.

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use ha_core::environment::steps;
 use ha_core::health::{BrokenEntry, Recovered};
 use ha_core::ids::JobId;
 use ha_core::jobs::{JobResultEntry, JobResultStore};
@@ -110,7 +111,13 @@ impl ZooKeeperJobResultStore {
             path,
             write_id: pointer.write_id,
         };
-        match self.context.writer.commit(term, vec![set], &proof).await? {
+        let committing = self.context.writer.commit(term, vec![set], &proof);
+        match self
+            .context
+            .environment
+            .step(steps::END_POINTER, committing)
+            .await?
+        {
             Commit::Applied(_) => Ok(Some(())),
             Commit::Refused(_) => Ok(None),
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use ha_core::environment::steps::Step;
 use ha_core::ids::JobId;
 use ha_core::{Error, ErrorKind, Result};
 use ha_storage::{State, StateFile, StateKind};
@@ -125,12 +126,18 @@ pub(super) struct Deletions {
 }
 
 impl Deletions {
-    /// Deletes these files and those that failed before.
-    pub(super) async fn delete(&self, context: &StoreContext, paths: impl IntoIterator<Item = String>) {
+    /// Deletes these files and those that failed before, each in `step`.
+    pub(super) async fn delete(
+        &self,
+        context: &StoreContext,
+        step: Step,
+        paths: impl IntoIterator<Item = String>,
+    ) {
         let mut all = std::mem::take(&mut *self.pending());
         all.extend(paths);
         for path in all {
-            if let Err(error) = context.storage.delete(&path).await {
+            let deleting = context.storage.delete(&path);
+            if let Err(error) = context.environment.step(step, deleting).await {
                 tracing::warn!(path, %error, "a state file without a pointer could not be deleted; retried later");
                 let mut pending = self.pending();
                 if pending.len() < MAX_PENDING {

@@ -1,5 +1,6 @@
 use async_trait::async_trait;
 use ha_core::checkpoints::CheckpointIdCounter;
+use ha_core::environment::steps;
 use ha_core::health::BrokenEntry;
 use ha_core::ids::{CheckpointId, JobId};
 use ha_core::jobs::JobStatus;
@@ -221,6 +222,7 @@ impl CheckpointIdCounter for ZooKeeperCheckpointIdCounter {
         let mut state = self.state.lock().await;
         self.check_usable(&state)?;
         let term = self.context.writer.begin_in(&self.binding).await?;
+        let environment = &self.context.environment;
         for _ in 0..ATTEMPTS {
             if matches!(state.stored, Stored::Unread) {
                 self.read(&mut state).await?;
@@ -231,7 +233,8 @@ impl CheckpointIdCounter for ZooKeeperCheckpointIdCounter {
             // Also for a caller that drops the call: unless it is certain that nothing was written, this id is
             // not given again.
             state.raise(after);
-            match self.write(&term, &mut state, after, Proof::Nothing).await {
+            let writing = self.write(&term, &mut state, after, Proof::Nothing);
+            match environment.step(steps::INCREMENT_COUNTER, writing).await {
                 Ok(true) => return Ok(id),
                 Ok(false) => state.floor = before,
                 // The reply is lost. Equal values prove nothing: the id is given up.

@@ -4,6 +4,7 @@ use std::sync::{Mutex as StdMutex, PoisonError};
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use ha_core::checkpoints::{CompletedCheckpoint, CompletedCheckpointStore};
+use ha_core::environment::steps;
 use ha_core::ids::JobId;
 use ha_core::jobs::JobStatus;
 use ha_core::{Effect, Error, ErrorKind, Result};
@@ -167,16 +168,20 @@ impl ZooKeeperCompletedCheckpointStore {
         }
         let path = self.context.writer.paths().checkpoint(self.job_id, id);
         let _publishing = self.context.job_locks.lock(self.job_id).await;
-        let file = state_files::put(&self.context, &checkpoint_files::to_state(&checkpoint)).await?;
+        let environment = &self.context.environment;
+        let state_file = checkpoint_files::to_state(&checkpoint);
+        let writing = state_files::put(&self.context, &state_file);
+        let file = environment.step(steps::ADD_CHECKPOINT_FILE, writing).await?;
         let pointer = Pointer {
             file,
-            write_id: self.context.environment.ids.uuid(),
+            write_id: environment.ids.uuid(),
             name: None,
             terminal: None,
         };
         // A call that is dropped from here on leaves its outcome unknown.
         state.stale = true;
-        let gone = match self.publish(&term, state, &path, &pointer).await {
+        let publish = self.publish(&term, state, &path, &pointer);
+        let gone = match environment.step(steps::ADD_CHECKPOINT_POINTER, publish).await {
             Ok(gone) => gone,
             Err(error) if error.effect() == Effect::NotApplied => {
                 state.stale = error.kind() == ErrorKind::Conflict;
@@ -286,7 +291,8 @@ impl CompletedCheckpointStore for ZooKeeperCompletedCheckpointStore {
         }
         let files = self.add(&mut state, checkpoint).await?;
         // The lock is kept: the next add does not overtake this deletion.
-        self.deletions.delete(&self.context, files).await;
+        let step = steps::SUBSUME_CHECKPOINT_FILE;
+        self.deletions.delete(&self.context, step, files).await;
         Ok(())
     }
 

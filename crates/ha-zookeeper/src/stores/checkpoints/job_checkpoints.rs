@@ -1,5 +1,6 @@
 //! Deleting what a job keeps below `jobs/<job-id>`: pointers first, then files, each step as often as one likes.
 
+use ha_core::environment::steps;
 use ha_core::ids::{CheckpointId, JobId};
 use ha_core::{Error, ErrorKind, Result};
 use ha_storage::StateKind;
@@ -21,6 +22,7 @@ const ATTEMPTS: usize = 5;
 pub(crate) async fn delete_checkpoints(context: &StoreContext, term: &Term, job_id: JobId) -> Result<()> {
     // A file whose pointer is about to be published would be listed here, and deleted after it.
     let _removing = context.job_locks.lock(job_id).await;
+    let environment = &context.environment;
     // Listed before the fenced write: what is put later belongs to a later life of the job id.
     let files = context
         .storage
@@ -41,18 +43,23 @@ pub(crate) async fn delete_checkpoints(context: &StoreContext, term: &Term, job_
         .map(|name| ClusterPaths::child(&folder, name))
         .collect();
     for chunk in ours.chunks(MAX_DELETIONS) {
-        delete_all(context, term, chunk.to_vec()).await?;
+        let deleting = delete_all(context, term, chunk.to_vec());
+        environment
+            .step(steps::REMOVE_CHECKPOINT_POINTERS, deleting)
+            .await?;
     }
     if ours.is_empty() && !files.is_empty() {
         // Nothing to write, so the check alone: no file is deleted in a term that is over.
         delete_all(context, term, Vec::new()).await?;
     }
-    remove_folder(context, term, &folder).await?;
+    let removing = remove_folder(context, term, &folder);
+    environment.step(steps::REMOVE_JOB_FOLDER, removing).await?;
     for path in &ours {
         context.health.clear_broken(path);
     }
     for file in &files {
-        context.storage.delete(&file.path).await?;
+        let deleting = context.storage.delete(&file.path);
+        environment.step(steps::REMOVE_CHECKPOINT_FILE, deleting).await?;
     }
     Ok(())
 }
@@ -63,7 +70,8 @@ pub(crate) async fn delete_checkpoints(context: &StoreContext, term: &Term, job_
 /// `NotLeader` and what ZooKeeper answers.
 pub(crate) async fn delete_counter(context: &StoreContext, term: &Term, job_id: JobId) -> Result<()> {
     let path = context.writer.paths().checkpoint_id_counter(job_id);
-    delete_all(context, term, vec![path.clone()]).await?;
+    let deleting = delete_all(context, term, vec![path.clone()]);
+    context.environment.step(steps::REMOVE_COUNTER, deleting).await?;
     context.health.clear_broken(&path);
     Ok(())
 }

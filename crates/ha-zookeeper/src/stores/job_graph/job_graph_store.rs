@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
-use ha_core::environment::TaskScope;
+use ha_core::environment::{TaskScope, steps};
 use ha_core::health::{BrokenEntry, Recovered};
 use ha_core::ids::{JobId, LeaderSessionId};
 use ha_core::jobs::{JobGraph, JobGraphListener, JobGraphStore};
@@ -214,12 +214,19 @@ impl JobGraphStore for ZooKeeperJobGraphStore {
             attributes: BTreeMap::from([(NAME.to_owned(), job_graph.name.clone())]),
             payload: job_graph.payload.clone(),
         };
+        let environment = &self.context.environment;
+        let (file_step, pointer_step) = match self.pointers.holdings.get(job_id) {
+            None => (steps::PUT_GRAPH_FILE, steps::PUT_GRAPH_POINTER),
+            Some(_) => (steps::REPLACE_GRAPH_FILE, steps::REPLACE_GRAPH_POINTER),
+        };
         let publishing = self.context.job_locks.lock(job_id).await;
-        let file = state_files::put(&self.context, &state).await?;
-        let write_id = self.context.environment.ids.uuid();
+        let writing = state_files::put(&self.context, &state);
+        let file = environment.step(file_step, writing).await?;
+        let write_id = environment.ids.uuid();
         let pointer = pointer(file, write_id, &job_graph.name);
         let change = self.context.job_graph_changes.begin(job_id, Some(write_id));
-        let published = self.pointers.publish(&term, job_id, &path, &pointer).await;
+        let publish = self.pointers.publish(&term, job_id, &path, &pointer);
+        let published = environment.step(pointer_step, publish).await;
         drop(publishing);
         match published {
             Ok(replaced) => {
@@ -229,7 +236,8 @@ impl JobGraphStore for ZooKeeperJobGraphStore {
                     .hold(job_id, hold(&pointer, Stat::default(), session));
                 change.applied();
                 self.context.health.clear_broken(&path);
-                self.deletions.delete(&self.context, replaced).await;
+                let step = steps::REPLACE_GRAPH_OLD_FILE;
+                self.deletions.delete(&self.context, step, replaced).await;
                 Ok(())
             }
             Err(error) if error.effect() == Effect::NotApplied => {
@@ -319,12 +327,15 @@ impl JobGraphStore for ZooKeeperJobGraphStore {
             };
         };
         let change = self.context.job_graph_changes.begin(job_id, None);
-        match self.pointers.unpublish(&term, job_id, &path, &holding).await {
+        let unpublish = self.pointers.unpublish(&term, job_id, &path, &holding);
+        let environment = &self.context.environment;
+        match environment.step(steps::REMOVE_GRAPH_POINTER, unpublish).await {
             Ok(()) => {
                 change.applied();
                 self.pointers.holdings.release(job_id);
                 self.context.health.clear_broken(&path);
-                self.deletions.delete(&self.context, [holding.file]).await;
+                let step = steps::REMOVE_GRAPH_FILE;
+                self.deletions.delete(&self.context, step, [holding.file]).await;
                 Ok(())
             }
             Err(error) => {
