@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ha_core::backoff::Backoff;
+use ha_core::environment::BootInstant;
 use ha_core::{Error, ErrorKind, Result};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -22,6 +23,8 @@ pub(super) struct Contention {
     pub(super) closing: CancellationToken,
     /// How the driver before this one left the election, once it has. Never do both stand in it.
     pub(super) before: watch::Receiver<Option<Result<()>>>,
+    /// The latch that was found to be the lowest, and since when it has been so without a grant.
+    pub(super) lowest: Option<(String, BootInstant)>,
 }
 
 /// How to go on.
@@ -56,7 +59,12 @@ impl Contention {
                 break;
             };
             let began = self.shared.clock().now();
-            match Box::pin(self.stand(&present)).await {
+            let stands = self.latch.may_stand(present.client.as_ref());
+            let stood = match self.gives_up_at() {
+                Some(at) if stands && at <= began => self.give_up_place().await,
+                _ => Box::pin(self.stand(&present)).await,
+            };
+            match stood {
                 Ok(Next::Leave) => break,
                 Ok(Next::Again) => {
                     reported = None;
@@ -89,6 +97,44 @@ impl Contention {
         }
     }
 
+    /// The latch of this name is the lowest, so that nobody else leads before it is granted or gone.
+    pub(super) fn note_lowest(&mut self, latch: &str) {
+        if self.lowest.as_ref().is_none_or(|(lowest, _)| lowest != latch) {
+            self.lowest = Some((latch.to_owned(), self.shared.clock().now()));
+        }
+    }
+
+    /// When the lowest place is left to those behind, whatever keeps this process from being granted, and however
+    /// often it stands in the election anew meanwhile.
+    pub(super) fn gives_up_at(&self) -> Option<BootInstant> {
+        let longest = self.shared.session.session_timeout() * 2;
+        self.lowest.as_ref().map(|(_, since)| *since + longest)
+    }
+
+    /// Leaves the lowest place to those behind.
+    pub(super) async fn give_up_place(&mut self) -> Result<Next> {
+        if let Some((latch, since)) = &self.lowest {
+            let waited = self.shared.clock().now().saturating_since(*since);
+            self.shared.report(
+                Error::new(
+                    ErrorKind::Unavailable,
+                    format!(
+                        "this process has been next to lead for {} ms without getting a lease; it leaves its place to \
+                         the others",
+                        waited.as_millis()
+                    ),
+                )
+                .at(self.shared.paths.latch(latch))
+                .advise(
+                    "let this process create ephemeral znodes in the parent of the latches and set its own (ACL, quota; \
+                     the log says what was refused), and keep its connection to ZooKeeper from being interrupted more \
+                     often than every few ticks",
+                ),
+            );
+        }
+        self.step_aside().await
+    }
+
     /// Gives the place in the queue up, unless the driver closes meanwhile, which does so too.
     pub(super) async fn step_aside(&mut self) -> Result<Next> {
         let closing = self.closing.clone();
@@ -109,11 +155,15 @@ impl Contention {
                 return Ok(());
             };
             match self.latch.leave(present.client.as_ref(), &infos).await {
+                Ok(()) => {
+                    self.lowest = None;
+                    return Ok(());
+                }
                 Err(error) if error.kind() == ErrorKind::Unavailable => {
                     tracing::debug!(%error, "leaving the election");
                     self.shared.clock().sleep(RETRY.0).await;
                 }
-                result => return result,
+                Err(error) => return Err(error),
             }
         }
     }

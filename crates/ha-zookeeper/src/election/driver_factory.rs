@@ -81,6 +81,7 @@ impl LeaderElectionDriverFactory for ZooKeeperLeaderElectionDriverFactory {
             commands,
             closing: tasks.cancellation(),
             before,
+            lowest: None,
         };
         tasks.spawn("zookeeper-election", contention.run());
         let publisher = Publisher::new(Arc::clone(&shared), Arc::clone(&self.precondition));

@@ -3,10 +3,10 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use ha_core::Result;
 use ha_core::election::{LeaderElectionEvent, LeaderGrant};
 use ha_core::environment::TaskScope;
 use ha_core::ids::LeaderSessionId;
-use ha_core::{Error, ErrorKind, Result};
 use tokio::sync::watch;
 
 use super::contention::{Contention, Next};
@@ -54,7 +54,7 @@ enum Awaited {
     Lease,
     /// There is nothing to lead by any more.
     Nothing(Next),
-    /// It does not hold although the connection stands.
+    /// It does not hold although there was time enough.
     TooLong,
 }
 
@@ -83,16 +83,14 @@ impl Contention {
             }
             Awaited::TooLong => {
                 self.shared.session.set_proof(None);
-                self.shared.report(without_lease(present, &own.node));
-                return self.step_aside().await;
+                return self.give_up_place().await;
             }
         }
         let gate = Arc::clone(self.shared.session.gate());
         let tolerates = self.shared.session.tolerates_suspension();
         let now = *status.borrow();
         if !tolerates && (!now.is_connected() || now.connects != connects) {
-            // A term that would be over at once, or soon.
-            gate.forget_answers(present.lease);
+            // A term that would be over at once, or that began before this process listed the latches again.
             self.shared.session.set_proof(None);
             return Ok(Next::Again);
         }
@@ -104,6 +102,7 @@ impl Contention {
             self.shared.session.set_proof(None);
             return Ok(Next::Again);
         }
+        self.lowest = None;
         let end = if self.shared.stopping.load(Ordering::SeqCst) {
             // The service ended leadership before there was any: nobody is told of this term.
             TermEnd::Stopping
@@ -119,17 +118,14 @@ impl Contention {
         if gate.current() == Some(term) {
             gate.end_leadership();
         }
-        if end == TermEnd::Suspended {
-            // The rest of the lease is no ground for the next term, which would be over with it.
-            gate.forget_answers(present.lease);
-        }
         self.shared.fence.ended(term);
         self.shared.session.set_proof(None);
         forget_unled_components(&self.shared);
         self.wind_up(&own.node, term, end).await
     }
 
-    /// Waits until the lease holds. No longer than T on one connection: those behind wait too, and may have one.
+    /// Waits until the lease holds. No longer than T on one connection, nor than this process stays lowest without a
+    /// grant: those behind wait too, and may have one.
     async fn wait_for_lease(
         &self,
         present: &SessionClient,
@@ -138,17 +134,21 @@ impl Contention {
         status: &mut watch::Receiver<SessionStatus>,
     ) -> Awaited {
         let mut refusals = self.shared.fence.refusals();
+        let clock = self.shared.clock();
         loop {
             let before = *status.borrow_and_update();
+            let on_one_connection = clock.now() + present.terms.session_timeout();
+            let in_all = self.gives_up_at().unwrap_or(on_one_connection);
+            let until = on_one_connection.min(in_all);
             tokio::select! {
                 biased;
                 () = self.closing.cancelled() => return Awaited::Nothing(Next::Leave),
                 () = self.shared.session.gate().lease_begun() => return Awaited::Lease,
                 _ = own.changed() => return Awaited::Nothing(Next::Again),
                 _ = refused(&mut refusals, term) => return Awaited::Nothing(Next::Again),
-                () = self.shared.clock().sleep(present.terms.session_timeout()) => {
+                () = clock.sleep(until.saturating_since(clock.now())) => {
                     let now = *status.borrow();
-                    if now.is_connected() && now.connects == before.connects {
+                    if in_all <= clock.now() || (now.is_connected() && now.connects == before.connects) {
                         return Awaited::TooLong;
                     }
                 }
@@ -181,10 +181,10 @@ impl Contention {
             tokio::select! {
                 biased;
                 () = self.closing.cancelled() => return TermEnd::Stopping,
-                () = gate.leadership_ended(term) => return match gate.lease_end() {
-                    Some(_) if status.borrow().session == Some(session) => TermEnd::LeaseOver,
-                    _ => TermEnd::SessionOver,
-                },
+                () = gate.leadership_ended(term) => {
+                    let now = *status.borrow();
+                    return self.how_ended(now, session, connects);
+                }
                 change = own.changed() => return match change {
                     OwnNodeChange::Gone | OwnNodeChange::OfAnotherSession => TermEnd::LatchGone,
                     OwnNodeChange::Touched => TermEnd::StepDown,
@@ -218,6 +218,20 @@ impl Contention {
                 }
                 () = self.shared.clock().sleep(present.terms.session_timeout()) => own.distrust(),
             }
+        }
+    }
+
+    /// Why there is no lease any more, in a term that began after so many connects.
+    fn how_ended(&self, now: SessionStatus, session: SessionId, connects: u64) -> TermEnd {
+        let shared = &self.shared.session;
+        if now.session != Some(session) {
+            TermEnd::SessionOver
+        } else if !shared.tolerates_suspension() && (!now.is_connected() || now.connects != connects) {
+            TermEnd::Suspended
+        } else if shared.gate().lease_end().is_none() {
+            TermEnd::SessionOver
+        } else {
+            TermEnd::LeaseOver
         }
     }
 
@@ -260,19 +274,6 @@ impl Contention {
             }
         }
     }
-}
-
-fn without_lease(present: &SessionClient, node: &LatchNode) -> Error {
-    Error::new(
-        ErrorKind::Unavailable,
-        format!(
-            "this process is next to lead, but its heartbeats do not count, {} ms after it claimed leadership; it \
-             leaves its place to the others",
-            present.terms.session_timeout().as_millis()
-        ),
-    )
-    .at(&node.path)
-    .advise("let this process create ephemeral znodes in the parent of the latches (ACL, quota); the log says what was refused")
 }
 
 /// Starts what watches something until it ends, or the scope does.

@@ -41,6 +41,7 @@ impl Contention {
             let waited = match decide(&names, &own.node.name) {
                 LatchDecision::Absent => return Ok(Next::Again),
                 LatchDecision::Lowest => {
+                    self.note_lowest(&own.node.name);
                     let claim = self
                         .latch
                         .claim(client.as_ref(), &own.node, self.new_term())
@@ -75,8 +76,7 @@ impl Contention {
     async fn make_ready(&mut self, present: &SessionClient) -> Result<Next> {
         let client = present.client.as_ref();
         let standing = self.latch.may_stand(client);
-        let status = self.shared.session.status();
-        let connects = status.borrow().connects;
+        let connection = present.connection();
         let bound = present.terms.session_timeout() / 4;
         let answer = tokio::select! {
             biased;
@@ -92,9 +92,16 @@ impl Contention {
         let Err(error) = answer else {
             return Ok(Next::Again);
         };
-        let now = *status.borrow();
-        // Without a connection it is not known whether this process may lead; the place in the queue is kept.
-        if standing && now.is_connected() && now.connects == connects {
+        // Without a connection it is not known whether this process may lead; the place in the queue is kept. That it
+        // was lost meanwhile is sure to be known only once something sent later has been answered.
+        let latches = self.shared.paths.latches();
+        let asked = tokio::select! {
+            biased;
+            () = self.closing.cancelled() => return Ok(Next::Leave),
+            synced = client.sync(&latches), if standing => synced.is_ok(),
+            else => false,
+        };
+        if asked && connection.is_some() && present.connection() == connection {
             tracing::warn!(%error, "leaving the election, as this process may not lead now");
             let infos = self.shared.published_paths();
             self.latch.leave(client, &infos).await?;
@@ -143,7 +150,11 @@ impl Contention {
         // A claim without the lowest place grants nothing, but it is an own write.
         own.node.version = claim.version;
         let names = listed.map_err(|error| error.at(&parent))?.0;
-        Ok((decide(&names, &own.node.name) == LatchDecision::Lowest).then_some(Some(claim)))
+        if decide(&names, &own.node.name) != LatchDecision::Lowest {
+            return Ok(None);
+        }
+        self.note_lowest(&own.node.name);
+        Ok(Some(Some(claim)))
     }
 
     /// Leads by a claim, or contends anew if it was lost.

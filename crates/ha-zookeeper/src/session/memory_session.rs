@@ -105,6 +105,13 @@ impl MemorySession {
         self.wait_until(ConnectionState::Connected).await;
     }
 
+    /// The connection goes down and is back before anybody could look. To be followed by no await that lets the session
+    /// look first.
+    pub(crate) fn flap_unseen(&self) {
+        self.states.send_replace(SessionState::Disconnected);
+        self.states.send_replace(SessionState::SyncConnected);
+    }
+
     /// The session of this number expires, for the server and for the client.
     pub(crate) async fn expire(&self, number: i64) {
         self.server.expire(number);

@@ -63,7 +63,7 @@ pub(super) async fn serve<S: ClientStates + Clone + 'static>(
         Arc::clone(&clock),
         Arc::clone(&activity),
     ));
-    shared.begin(&observed, activity.lease(), terms);
+    shared.begin(&observed, &activity, terms);
     let heartbeat = Heartbeat {
         client: observed,
         activity: Arc::clone(&activity),

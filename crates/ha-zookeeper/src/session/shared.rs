@@ -7,6 +7,7 @@ use ha_core::lease::{LeadershipGate, LeaseId, LeaseTerms};
 use ha_core::{Error, Result};
 use tokio::sync::watch;
 
+use super::activity::Activity;
 use super::heartbeat::ProofSlot;
 use super::{SessionOptions, SessionStatus};
 use crate::client::{SessionId, ZooKeeperClient};
@@ -23,6 +24,15 @@ pub(crate) struct SessionClient {
     pub(crate) lease: LeaseId,
     /// The negotiated times.
     pub(crate) terms: LeaseTerms,
+    activity: Arc<Activity>,
+}
+
+impl SessionClient {
+    /// The connection that stands at this instant, by its number; `None` while there is none. It is at least as new as
+    /// every answer that this process has.
+    pub(crate) fn connection(&self) -> Option<u64> {
+        self.activity.connection()
+    }
 }
 
 /// What the task of a session and its handles share.
@@ -71,7 +81,12 @@ impl Shared {
     }
 
     /// A client is there. The state of its connection is told next.
-    pub(super) fn begin(&self, client: &Arc<dyn ZooKeeperClient>, lease: LeaseId, terms: LeaseTerms) {
+    pub(super) fn begin(
+        &self,
+        client: &Arc<dyn ZooKeeperClient>,
+        activity: &Arc<Activity>,
+        terms: LeaseTerms,
+    ) {
         let asked = self.options.session_timeout;
         let first = self.lock().terms.is_none();
         if first && terms.session_timeout() < asked {
@@ -85,8 +100,9 @@ impl Shared {
         present.terms = Some(terms);
         present.client = Some(SessionClient {
             client: Arc::clone(client),
-            lease,
+            lease: activity.lease(),
             terms,
+            activity: Arc::clone(activity),
         });
         drop(present);
         self.status
@@ -105,7 +121,19 @@ impl Shared {
         if changed {
             let session = self.status.borrow().session.map(tracing::field::display);
             tracing::info!(?state, session, "ZooKeeper connection");
+            if state == ConnectionState::Suspended && !self.options.tolerate_suspended_connections {
+                self.forget_answers();
+            }
             self.health.set_connection(state);
+        }
+    }
+
+    /// Where a suspension is not tolerated, what was answered before it is no ground to lead on after it: the term
+    /// would be over with the rest of that lease.
+    fn forget_answers(&self) {
+        let lease = self.lock().client.as_ref().map(|present| present.lease);
+        if let Some(lease) = lease {
+            self.gate.forget_answers(lease);
         }
     }
 

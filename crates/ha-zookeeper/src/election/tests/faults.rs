@@ -159,6 +159,114 @@ async fn a_place_in_the_queue_is_kept_when_it_is_only_the_connection_that_is_los
 }
 
 #[tokio::test]
+async fn a_place_in_the_queue_is_kept_when_nobody_was_told_yet_that_the_connection_was_lost() {
+    let server = server();
+    let environment = TestEnvironment::real_time(1).environment;
+    let memory = MemorySession::new(&server, 1, true, environment.clone());
+    let asked = Arc::new(Asked {
+        questions: watch::Sender::new(0),
+        answer: watch::Sender::new(Some(true)),
+    });
+    let factory = factory(&memory, 1, &environment, Arc::<Asked>::clone(&asked));
+    let contender = RecordingContender::confirming("http://1:1");
+    let component = ComponentId::dispatcher();
+    let process = Process::start_by(memory, factory, component, environment, contender).await;
+    process.contender.wait_for_grant().await;
+    // It stands in the election anew, and is asked.
+    process.memory.session.gate().end_leadership();
+    asked.answer.send_replace(None);
+    let mut asking = asked.questions.subscribe();
+    let questions = *asking.borrow();
+    asking.wait_for(|asked| *asked > questions).await.unwrap();
+    let before = latches(&server).await;
+    // The task of the election is woken before that of the session, and finds a status that is out of date.
+    asked.answer.send_replace(Some(false));
+    process.memory.flap_unseen();
+    settle().await;
+    asked.answer.send_replace(Some(true));
+    process.contender.wait_for_grants(2).await;
+    assert_eq!(latches(&server).await, before);
+}
+
+#[tokio::test]
+async fn without_tolerance_what_is_left_of_the_lease_of_a_standby_is_no_ground_to_lead_after_a_suspension() {
+    let server = server();
+    let first = Process::start(&server, 1, true, ComponentId::dispatcher()).await;
+    first.contender.wait_for_grant().await;
+    wait_for_watches(&server, 2).await;
+    let test = TestEnvironment::manual(2);
+    let contender = RecordingContender::confirming("http://2:1");
+    let component = ComponentId::dispatcher();
+    let environment = test.environment.clone();
+    let second = Process::start_in(&server, 2, false, component, environment, contender).await;
+    wait_for_watches(&server, 4).await;
+    assert!(second.memory.session.gate().lease_holds());
+    second.memory.suspend().await;
+    assert!(!second.memory.session.gate().lease_holds());
+    second.memory.heal().await;
+    wait_for_watches(&server, 4).await;
+    first.election.close().await.unwrap();
+    settle().await;
+    assert_eq!(
+        second.terms(),
+        (0, 0),
+        "nothing counts yet over the new connection"
+    );
+    let mut ticks = 0;
+    while second.terms() != (1, 0) {
+        assert!(ticks < 5, "granted at once when the lease is new");
+        ticks += 1;
+        test.clock.advance(TICK);
+        settle().await;
+    }
+}
+
+#[tokio::test]
+async fn a_process_whose_connection_flaps_too_often_to_get_a_lease_leaves_the_lowest_place_after_two_timeouts()
+ {
+    let server = server();
+    let test = TestEnvironment::manual(1);
+    let component = ComponentId::dispatcher();
+    let contender = RecordingContender::confirming("http://1:1");
+    let environment = test.environment.clone();
+    let first = Process::start_in(&server, 1, false, component.clone(), environment, contender).await;
+    first.contender.wait_for_grant().await;
+    wait_for_watches(&server, 2).await;
+    let second = Process::start(&server, 2, true, component).await;
+    wait_for_watches(&server, 4).await;
+    let before = latches(&server).await;
+    // Each connection is lost before a tick has passed on it.
+    let down = TIMEOUT / 8;
+    let mut lowest_for = Duration::ZERO;
+    while lowest_for < TIMEOUT * 2 {
+        assert_eq!(latches(&server).await, before, "after {lowest_for:?}");
+        first.memory.suspend().await;
+        settle().await;
+        test.clock.advance(down);
+        settle().await;
+        first.memory.heal().await;
+        settle().await;
+        lowest_for += down;
+    }
+    // It was first found the lowest again after the first of these.
+    first.memory.suspend().await;
+    test.clock.advance(down);
+    first.memory.heal().await;
+    second.contender.wait_for_grant().await;
+    assert_eq!(first.terms(), (1, 1));
+    let told = first.contender.calls();
+    assert!(
+        told.contains(&ContenderCall::Error(ErrorKind::Unavailable)),
+        "{told:?}"
+    );
+    while latches(&server).await.len() < 2 {
+        settle().await;
+        test.clock.advance(TICK);
+    }
+    assert_eq!(latches(&server).await[0], before[1], "it stands at the end");
+}
+
+#[tokio::test]
 async fn a_step_down_whose_replies_are_lost_takes_the_leader_information_with_the_latch_all_the_same() {
     let server = server();
     let first = Process::start(&server, 1, true, ComponentId::dispatcher()).await;
