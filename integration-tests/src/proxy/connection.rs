@@ -1,6 +1,6 @@
 //! One connection: in each direction one reader, and one writer that does what the faults say.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use ha_core::environment::BootInstant;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -8,12 +8,13 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, watch};
 
-use super::Direction;
 use super::conversation::{Conversation, Reply};
 use super::fault_proxy::Shared;
 use super::faults::Faults;
 use super::frame_buffer::{Frame, FrameBuffer, NoFrame};
+use super::link::{LinkRecord, accepted_session, lock};
 use super::rules::{Loss, Sentence};
+use super::{Direction, RequestView};
 use crate::waiting::{now, pause};
 
 /// Where the id of the session and its password stand in a connect request, behind the version of the protocol, the
@@ -48,52 +49,86 @@ pub(super) async fn serve(client: TcpStream, server: TcpStream, shared: &Shared)
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
     let conversation: Mutex<Conversation<Option<Sentence>>> = Mutex::default();
+    let link = LinkRecord::new(&shared.links);
     let mut is_first = true;
-    let requests = travel(Direction::ToServer, from_client, to_server, shared, |frame| {
-        if std::mem::take(&mut is_first) && faults.swap_sessions {
-            ask_for_a_new_session(frame);
-        }
-        let mut verdict = Verdict::Pass;
-        lock(&conversation).request(frame.body(), |request| {
-            let sentence = shared.rules().judge(request);
-            if let Some(sentence) = &sentence
-                && sentence.loss == Loss::RequestAndCut
-            {
-                sentence.carried_out();
-                verdict = Verdict::Cut;
-            }
-            sentence
-        });
-        verdict
-    });
-    let replies = travel(Direction::ToClient, from_server, to_client, shared, |frame| {
-        let sentence = match lock(&conversation).reply(frame.body()) {
-            Reply::Answer(Some(sentence)) => sentence,
-            Reply::Event if shared.faults.borrow().swallow_events => return Verdict::Drop,
-            Reply::Answer(None) | Reply::Event | Reply::Unasked => return Verdict::Pass,
+    let mut has_arrived = false;
+    let arrived = |frame: &Frame| {
+        let request = match std::mem::replace(&mut has_arrived, true) {
+            false => Some(RequestView::connect()),
+            true => RequestView::parse(frame.body()),
         };
-        sentence.carried_out();
-        match sentence.loss {
-            Loss::Reply => Verdict::Lose,
-            Loss::ReplyAndCut | Loss::RequestAndCut => Verdict::Cut,
+        if let Some(request) = request {
+            shared.rules().arrived(&request);
         }
-    });
+    };
+    let to_server = (to_server, &link);
+    let requests = travel(
+        Direction::ToServer,
+        from_client,
+        arrived,
+        to_server,
+        shared,
+        |frame| {
+            if std::mem::take(&mut is_first) && faults.swap_sessions {
+                ask_for_a_new_session(frame);
+            }
+            let mut verdict = Verdict::Pass;
+            lock(&conversation).request(frame.body(), |request| {
+                let sentence = shared.rules().judge(request);
+                if let Some(sentence) = &sentence
+                    && sentence.loss == Loss::RequestAndCut
+                {
+                    sentence.carried_out();
+                    verdict = Verdict::Cut;
+                }
+                sentence
+            });
+            verdict
+        },
+    );
+    let mut is_first_reply = true;
+    let to_client = (to_client, &link);
+    let replies = travel(
+        Direction::ToClient,
+        from_server,
+        |_: &Frame| {},
+        to_client,
+        shared,
+        |frame| {
+            let is_first = std::mem::take(&mut is_first_reply);
+            let sentence = match lock(&conversation).reply(frame.body()) {
+                Reply::Answer(Some(sentence)) => sentence,
+                Reply::Event if shared.faults.borrow().swallow_events => return Verdict::Drop,
+                Reply::Answer(None) | Reply::Event | Reply::Unasked => {
+                    if is_first && let Some(session) = accepted_session(frame.body()) {
+                        link.begin(session);
+                    }
+                    return Verdict::Pass;
+                }
+            };
+            sentence.carried_out();
+            match sentence.loss {
+                Loss::Reply => Verdict::Lose,
+                Loss::ReplyAndCut | Loss::RequestAndCut => Verdict::Cut,
+            }
+        },
+    );
     tokio::select! {
         () = requests => {}
         () = replies => {}
-        _ = cut.wait_for(|now| now.cuts != faults.cuts) => {}
+        () = async {
+            let _ = cut.wait_for(|now| now.cuts != faults.cuts).await;
+            link.end();
+        } => {}
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Takes what one side sends to the other, until the end has arrived there.
 async fn travel(
     direction: Direction,
     from: OwnedReadHalf,
-    to: OwnedWriteHalf,
+    arrived: impl FnMut(&Frame),
+    to: (OwnedWriteHalf, &LinkRecord<'_>),
     shared: &Shared,
     judge: impl FnMut(&mut Frame) -> Verdict,
 ) {
@@ -101,7 +136,10 @@ async fn travel(
     let faults = shared.faults.subscribe();
     let delay = shared.faults.subscribe();
     let reading = async {
-        read(from, sender, || now() + delay.borrow().of(direction).delay).await;
+        read(from, sender, arrived, || {
+            now() + delay.borrow().of(direction).delay
+        })
+        .await;
         std::future::pending().await
     };
     tokio::select! {
@@ -110,7 +148,12 @@ async fn travel(
     }
 }
 
-async fn read(mut from: OwnedReadHalf, to: mpsc::UnboundedSender<Item>, due: impl Fn() -> BootInstant) {
+async fn read(
+    mut from: OwnedReadHalf,
+    to: mpsc::UnboundedSender<Item>,
+    mut arrived: impl FnMut(&Frame),
+    due: impl Fn() -> BootInstant,
+) {
     let mut frames = FrameBuffer::default();
     let mut piece = vec![0; 64 * 1024];
     let send = |frame| {
@@ -121,7 +164,10 @@ async fn read(mut from: OwnedReadHalf, to: mpsc::UnboundedSender<Item>, due: imp
         frames.push(piece.get(..length).unwrap_or_default());
         loop {
             match frames.next() {
-                Ok(Some(frame)) => send(Some(frame)),
+                Ok(Some(frame)) => {
+                    arrived(&frame);
+                    send(Some(frame));
+                }
                 Ok(None) => break,
                 // It ends the connection, as it does at a server.
                 Err(NoFrame) => return send(None),
@@ -134,7 +180,7 @@ async fn read(mut from: OwnedReadHalf, to: mpsc::UnboundedSender<Item>, due: imp
 async fn write(
     direction: Direction,
     mut items: mpsc::UnboundedReceiver<Item>,
-    mut to: OwnedWriteHalf,
+    (mut to, link): (OwnedWriteHalf, &LinkRecord<'_>),
     mut faults: watch::Receiver<Faults>,
     mut judge: impl FnMut(&mut Frame) -> Verdict,
 ) {
@@ -152,6 +198,7 @@ async fn write(
             return;
         }
         let Some(mut frame) = item.frame else {
+            link.end();
             break;
         };
         if all_is_lost {
@@ -162,7 +209,10 @@ async fn write(
             Verdict::Pass => all_is_lost = to.write_all(frame.bytes()).await.is_err(),
             Verdict::Drop => {}
             Verdict::Lose => all_is_lost = true,
-            Verdict::Cut => return,
+            Verdict::Cut => {
+                link.end();
+                return;
+            }
         }
     }
     if all_is_lost {

@@ -1,5 +1,5 @@
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -9,18 +9,20 @@ use tokio::task::JoinSet;
 
 use super::connection;
 use super::faults::Faults;
+use super::link::{Links, lock};
 use super::rules::{Loss, Rules};
-use super::{Direction, RequestFilter, RequestKind, RequestView, Swallow};
+use super::{Direction, Link, Occurrence, RequestFilter, RequestKind, RequestView};
 
 /// What the proxy and its connections share.
 pub(super) struct Shared {
     pub(super) faults: watch::Sender<Faults>,
     rules: Mutex<Rules>,
+    pub(super) links: Links,
 }
 
 impl Shared {
     pub(super) fn rules(&self) -> MutexGuard<'_, Rules> {
-        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.rules)
     }
 }
 
@@ -45,6 +47,7 @@ impl FaultProxy {
         let shared = Arc::new(Shared {
             faults: watch::Sender::new(Faults::default()),
             rules: Mutex::default(),
+            links: Mutex::default(),
         });
         let mut task = JoinSet::new();
         task.spawn(serve(listener, server.to_owned(), Arc::clone(&shared)));
@@ -104,19 +107,30 @@ impl FaultProxy {
 
     /// Loses the reply of the `nth` of these requests from now (1 is the next), and everything that the server sends
     /// behind it, until the client gives up the connection or it is cut.
-    pub fn swallow_reply(&self, requests: impl Into<RequestFilter>, nth: usize) -> Swallow {
+    pub fn swallow_reply(&self, requests: impl Into<RequestFilter>, nth: usize) -> Occurrence {
         self.shared.rules().add(requests.into(), nth, Loss::Reply)
     }
 
     /// Loses the reply of the `nth` of these requests from now (1 is the next), and cuts its connection.
-    pub fn swallow_reply_and_cut(&self, requests: impl Into<RequestFilter>, nth: usize) -> Swallow {
+    pub fn swallow_reply_and_cut(&self, requests: impl Into<RequestFilter>, nth: usize) -> Occurrence {
         self.shared.rules().add(requests.into(), nth, Loss::ReplyAndCut)
     }
 
     /// Loses the `nth` of these requests from now (1 is the next), and cuts its connection: to the client it looks
     /// like [`FaultProxy::swallow_reply_and_cut`], but the server knows nothing of it.
-    pub fn swallow_request_and_cut(&self, requests: impl Into<RequestFilter>, nth: usize) -> Swallow {
+    pub fn swallow_request_and_cut(&self, requests: impl Into<RequestFilter>, nth: usize) -> Occurrence {
         self.shared.rules().add(requests.into(), nth, Loss::RequestAndCut)
+    }
+
+    /// The arrival here of the `nth` of these requests from now (1 is the next): it is on its way to the server, be it
+    /// held back.
+    pub fn arrival(&self, requests: impl Into<RequestFilter>, nth: usize) -> Occurrence {
+        self.shared.rules().await_arrival(requests.into(), nth)
+    }
+
+    /// Every connection so far that a server accepted, in their order.
+    pub fn links(&self) -> Vec<Link> {
+        lock(&self.shared.links).clone()
     }
 
     /// How many requests of this kind have gone to the server since the start, lost ones included.

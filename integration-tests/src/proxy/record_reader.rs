@@ -22,6 +22,10 @@ impl<'a> RecordReader<'a> {
         self.take(4)?.try_into().ok().map(i32::from_be_bytes)
     }
 
+    pub(super) fn long(&mut self) -> Option<i64> {
+        self.take(8)?.try_into().ok().map(i64::from_be_bytes)
+    }
+
     /// Bytes with their length before them; a length of −1 stands for none.
     pub(super) fn buffer(&mut self) -> Option<&'a [u8]> {
         match self.int()? {

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use tokio::sync::watch;
 
-use super::{RequestFilter, RequestKind, RequestView, Swallow};
+use super::{Occurrence, RequestFilter, RequestKind, RequestView};
 
 /// What is lost, and what becomes of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,14 @@ impl Sentence {
     }
 }
 
+/// A request whose arrival is waited for.
+struct Arrival {
+    filter: RequestFilter,
+    /// How many more requests it must match, the one that is waited for included.
+    left: usize,
+    happened: watch::Sender<bool>,
+}
+
 struct Rule {
     filter: RequestFilter,
     /// How many more requests it must match, the one that is lost included.
@@ -44,6 +52,7 @@ pub(super) struct Rules {
     seen: BTreeMap<RequestKind, usize>,
     rules: Vec<Rule>,
     observers: Vec<Observer>,
+    arrivals: Vec<Arrival>,
 }
 
 impl Rules {
@@ -51,15 +60,38 @@ impl Rules {
         self.observers.push(observer);
     }
 
-    pub(super) fn add(&mut self, filter: RequestFilter, nth: usize, loss: Loss) -> Swallow {
-        let (swallow, happened) = Swallow::new(format!("{loss:?} of {filter} number {nth}"));
+    pub(super) fn add(&mut self, filter: RequestFilter, nth: usize, loss: Loss) -> Occurrence {
+        let (lost, happened) = Occurrence::new(format!("{loss:?} of {filter} number {nth}"));
         self.rules.push(Rule {
             filter,
             // The first from now is the least that can be meant.
             left: nth.max(1),
             sentence: Sentence { loss, happened },
         });
-        swallow
+        lost
+    }
+
+    pub(super) fn await_arrival(&mut self, filter: RequestFilter, nth: usize) -> Occurrence {
+        let (arrived, happened) = Occurrence::new(format!("arrival of {filter} number {nth}"));
+        self.arrivals.push(Arrival {
+            filter,
+            left: nth.max(1),
+            happened,
+        });
+        arrived
+    }
+
+    /// A request has come from its client; it may be held back for long before it is judged.
+    pub(super) fn arrived(&mut self, request: &RequestView) {
+        for arrival in &mut self.arrivals {
+            if arrival.filter.matches(request) {
+                arrival.left -= 1;
+                if arrival.left == 0 {
+                    arrival.happened.send_replace(true);
+                }
+            }
+        }
+        self.arrivals.retain(|arrival| arrival.left > 0);
     }
 
     pub(super) fn seen(&self, kind: RequestKind) -> usize {
@@ -115,6 +147,19 @@ mod tests {
         assert!(rules.judge(&request(RequestKind::SetData, "/b")).is_none());
         assert_eq!(rules.seen(RequestKind::SetData), 3);
         assert_eq!(rules.seen(RequestKind::Multi), 0);
+    }
+
+    #[test]
+    fn arrivals_are_told_at_the_nth_and_judge_nothing() {
+        let mut rules = Rules::default();
+        let second = rules.await_arrival(RequestKind::SetData.into(), 2);
+        for (path, told) in [("/a", false), ("/b", true), ("/c", true)] {
+            rules.arrived(&request(RequestKind::GetData, path));
+            rules.arrived(&request(RequestKind::SetData, path));
+            assert_eq!(second.has_happened(), told, "{path}");
+        }
+        assert_eq!(rules.seen(RequestKind::SetData), 0);
+        assert!(rules.arrivals.is_empty());
     }
 
     #[test]

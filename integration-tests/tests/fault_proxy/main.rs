@@ -1,7 +1,9 @@
-//! Each fault of the proxy, as a client of a real server meets it.
+//! Each fault of the proxy, as a client of a real server meets it; and what the proxy tells of the traffic (`told`).
 #![expect(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
 
-use std::sync::{Arc, Mutex};
+mod told;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -9,7 +11,7 @@ use ha_core::environment::SystemClock;
 use ha_zookeeper::client::{
     CreateMode, MultiError, NodeEvent, Operation, WireClient, ZkCode, ZooKeeperClient as _, connect_client,
 };
-use integration_tests::proxy::{Direction, FaultProxy, RequestFilter, RequestKind, Swallow};
+use integration_tests::proxy::{Direction, FaultProxy, Occurrence, RequestFilter, RequestKind};
 use integration_tests::waiting::now;
 use integration_tests::{AdminClient, Ensemble, eventually, scaled, unique_name};
 
@@ -70,50 +72,8 @@ async fn connect(proxy: &FaultProxy) -> ha_core::Result<Arc<WireClient>> {
     connect_client(&proxy.address(), TIMEOUT, scaled(LONG), &SystemClock).await
 }
 
-#[tokio::test]
-async fn everything_passes_and_is_counted() {
-    let rig = Rig::new().await;
-    let (client, proxy) = (&rig.client, &rig.proxy);
-    rig.set("a").await.unwrap();
-    client.get(&rig.path).await.unwrap();
-    client.exists(&rig.path).await.unwrap();
-    client.list(&rig.path).await.unwrap();
-    client.sync(&rig.path).await.unwrap();
-    let child = format!("{}/child-", rig.path);
-    let child = client
-        .create(&child, "".into(), CreateMode::EphemeralSequential)
-        .await
-        .unwrap();
-    client.delete(&child, None).await.unwrap();
-    client
-        .multi(vec![Operation::Check {
-            path: rig.path.clone(),
-            version: 1,
-        }])
-        .await
-        .unwrap();
-    client.multi_get(std::slice::from_ref(&rig.path)).await.unwrap();
-    client.close().await;
-    for kind in [
-        RequestKind::Connect,
-        RequestKind::SetData,
-        RequestKind::GetData,
-        RequestKind::Exists,
-        RequestKind::GetChildren,
-        RequestKind::Sync,
-        RequestKind::Create,
-        RequestKind::Delete,
-        RequestKind::Multi,
-        RequestKind::MultiRead,
-        RequestKind::CloseSession,
-    ] {
-        assert_eq!(proxy.seen(kind), 1, "{kind:?}");
-    }
-    assert_eq!(proxy.seen(RequestKind::Check), 0);
-}
-
 /// What the fault does to a write, and that the client is back afterwards on the same session.
-async fn a_write_is_lost(applied: bool, lose: impl Fn(&FaultProxy, RequestFilter) -> Swallow) {
+async fn a_write_is_lost(applied: bool, lose: impl Fn(&FaultProxy, RequestFilter) -> Occurrence) {
     let rig = Rig::new().await;
     let session = rig.client.session_id();
     let swallow = lose(&rig.proxy, RequestKind::SetData.into());
@@ -341,33 +301,6 @@ async fn events_are_lost_and_nothing_else() {
     rig.client.get(&rig.path).await.unwrap();
     assert_eq!(told.now_or_never(), Some(NodeEvent::Changed));
     assert_eq!(rig.proxy.seen(RequestKind::Connect), 1);
-}
-
-#[tokio::test]
-async fn requests_are_shown_with_what_they_are_about() {
-    let rig = Rig::new().await;
-    let shown = Arc::new(Mutex::new(Vec::new()));
-    let log = Arc::clone(&shown);
-    rig.proxy.observe(move |request| {
-        if request.kind != RequestKind::Ping {
-            log.lock()
-                .unwrap()
-                .push((request.kind, request.path.clone(), request.watch));
-        }
-    });
-    rig.client.get(&rig.path).await.unwrap();
-    let watch = rig.client.list_and_watch(&rig.path).await.unwrap();
-    rig.set("x").await.unwrap();
-    let path = Some(rig.path.clone());
-    assert_eq!(
-        *shown.lock().unwrap(),
-        [
-            (RequestKind::GetData, path.clone(), false),
-            (RequestKind::GetChildren, path.clone(), true),
-            (RequestKind::SetData, path, false),
-        ]
-    );
-    drop(watch);
 }
 
 #[tokio::test]
