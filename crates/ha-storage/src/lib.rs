@@ -20,8 +20,8 @@
 //!
 //! A pointer implies its file: files are written, fsynced, put in place without overwriting, and their folder is
 //! fsynced before anybody publishes them; they are deleted after their pointer. The converse may fail after a
-//! crash: a file that no pointer names is an orphan, found by [`HaStorage::list_states`] and its age by the
-//! store's own clock ([`HaStorage::store_time`]), never deleted during recovery (I5).
+//! crash: a file that no pointer names is an orphan, found by two observations and its age by the store's own clock
+//! ([`decide_orphans`]), never deleted during recovery (I5).
 //!
 //! In the file-backed stores, which serve the modes of one process, a file is state and pointer in one. Several
 //! handles on one folder in this process share their locks, and a call that was dropped goes on to its end
@@ -38,6 +38,7 @@ mod blobs;
 mod checkpoints;
 mod folder;
 mod graphs;
+mod orphans;
 mod registry;
 mod reports;
 mod results;
@@ -51,8 +52,12 @@ mod test_support;
 pub use blobs::HaBlobStore;
 pub use checkpoints::FileSystemCheckpointRecoveryFactory;
 pub use graphs::FileSystemJobGraphStore;
+pub use orphans::{
+    FileKind, ForeignFile, Observation, ObservedFile, Orphan, OrphanReport, OrphanRules, Protection, Refusal,
+    Survey, decide as decide_orphans, find_file_backed_orphans,
+};
 pub use registry::FileSystemRunningJobsRegistry;
 pub use results::{FileSystemJobResultStore, JobResultStoreSettings, LeftResults, ResultFiles};
-pub use state::{ListedState, State, StateFile, StateKind};
+pub use state::{ListedState, State, StateFile, StateKind, owner_of_state};
 pub use storage::{ClusterFiles, ClusterIdentity, HaStorage, JobLeftovers};
 pub use sweeping::sweep_by_age;

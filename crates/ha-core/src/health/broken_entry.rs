@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind};
 /// An entry that could not be served: unreadable, torn, foreign, of a newer format, or naming a missing file.
 ///
 /// It was left exactly as it is; the good entries beside it were served.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BrokenEntry {
     /// The name of the entry: a job id or a checkpoint id where it could be read, else the znode's or file's name.

@@ -2,6 +2,7 @@
 
 mod durable_folder;
 mod entry;
+mod entry_info;
 mod fault;
 pub(crate) mod local;
 mod relative_path;

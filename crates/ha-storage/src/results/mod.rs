@@ -11,6 +11,7 @@ mod writing;
 pub use file_system_job_result_store::FileSystemJobResultStore;
 pub use job_result_store_settings::JobResultStoreSettings;
 pub use removal::{LeftResults, ResultFiles};
+pub(crate) use result_file::{Progress, ResultName, parse as parse_result_name};
 
 #[cfg(test)]
 mod tests;

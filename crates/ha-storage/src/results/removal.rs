@@ -7,7 +7,7 @@ use ha_core::error::{Error, ErrorKind, Result};
 
 use super::FileSystemJobResultStore;
 use super::result_file::{self, ResultName};
-use crate::folder::{EntryKind, RelativePath, TemporaryFile, is_temporary};
+use crate::folder::{DurableFolder, EntryKind, RelativePath, TemporaryFile, is_temporary};
 
 /// The results of a cluster at one moment: what a clean-up that began then may delete, and what it leaves.
 #[derive(Clone, Debug, Default)]
@@ -73,15 +73,25 @@ impl FileSystemJobResultStore {
         let until = now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
         let mut swept = 0;
         for file in self.folder.temporary_files(&RelativePath::root()).await? {
-            let is_ours = file
-                .name()
-                .rsplit_once('#')
-                .is_some_and(|(name, _)| matches!(result_file::parse(name), ResultName::Of(..)));
-            if is_ours || !self.is_configured {
+            if self.owns(file.name()) {
                 swept += usize::from(self.folder.delete_temporary(&file, Some(until)).await?);
             }
         }
         Ok(swept)
+    }
+
+    /// The folder of the results.
+    pub(crate) const fn folder(&self) -> &DurableFolder {
+        &self.folder
+    }
+
+    /// Whether a name that is no result's belongs to this cluster: in a configured folder, which others may share,
+    /// only what interrupted writes of results left does.
+    pub(crate) fn owns(&self, name: &str) -> bool {
+        let is_of_a_result = name
+            .rsplit_once('#')
+            .is_some_and(|(name, _)| matches!(result_file::parse(name), ResultName::Of(..)));
+        is_of_a_result || !self.is_configured
     }
 
     /// Every result file. Those in a configured folder are not to be deleted: no name there says which of the

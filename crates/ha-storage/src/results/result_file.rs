@@ -7,14 +7,14 @@ const CLEAN_SUFFIX: &str = ".json";
 
 /// Whether the clean-up of the job is complete, as the name of its file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Progress {
+pub(crate) enum Progress {
     Dirty,
     Clean,
 }
 
 /// What a name in the folder means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ResultName {
+pub(crate) enum ResultName {
     /// The result of this job.
     Of(JobId, Progress),
     /// It looks like a result, but of no job.
@@ -36,7 +36,7 @@ pub(super) fn path(job_id: JobId, progress: Progress) -> RelativePath {
 }
 
 /// Reads a name.
-pub(super) fn parse(name: &str) -> ResultName {
+pub(crate) fn parse(name: &str) -> ResultName {
     // A dirty name ends like a clean one, so it is tried first.
     for (suffix, progress) in [(DIRTY_SUFFIX, Progress::Dirty), (CLEAN_SUFFIX, Progress::Clean)] {
         if let Some(job_id) = name.strip_suffix(suffix) {

@@ -9,3 +9,4 @@ pub(crate) mod state_path;
 pub use listed_state::ListedState;
 pub use state_file::{State, StateFile};
 pub use state_kind::StateKind;
+pub use state_path::owner_of_state;

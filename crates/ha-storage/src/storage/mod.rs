@@ -17,4 +17,4 @@ pub(crate) use location::Location;
 pub(crate) use storage_base::StorageBase;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

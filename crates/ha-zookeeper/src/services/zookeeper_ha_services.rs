@@ -14,7 +14,9 @@ use ha_core::jobs::{JobGraphStore, JobResultStore, RunningJobsRegistry};
 use ha_core::retrieval::{DefaultLeaderRetrievalService, LeaderRetrievalService};
 use ha_core::services::HighAvailabilityServices;
 use ha_core::{Error, Result};
-use ha_storage::{FileSystemJobResultStore, HaBlobStore, HaStorage, JobResultStoreSettings, sweep_by_age};
+use ha_storage::{
+    FileSystemJobResultStore, HaBlobStore, HaStorage, JobResultStoreSettings, OrphanRules, sweep_by_age,
+};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
@@ -32,8 +34,9 @@ use crate::paths::ClusterPaths;
 use crate::retrieval::{LeaderWatches, ZooKeeperLeaderRetrievalDriverFactory};
 use crate::session::{SessionOptions, ZooKeeperSession};
 use crate::stores::{
-    JobGraphChanges, JobLocks, StoreContext, ZooKeeperBlobStore, ZooKeeperCheckpointRecoveryFactory,
-    ZooKeeperJobGraphStore, ZooKeeperJobResultStore, ZooKeeperRunningJobsRegistry,
+    JobGraphChanges, JobLocks, OrphanDetection, StoreContext, ZooKeeperBlobStore,
+    ZooKeeperCheckpointRecoveryFactory, ZooKeeperJobGraphStore, ZooKeeperJobResultStore,
+    ZooKeeperRunningJobsRegistry,
 };
 
 /// How services are made, beyond the configuration.
@@ -243,6 +246,29 @@ impl ZooKeeperHaServices {
     /// Those of [`IdentityGuard::establish`].
     pub async fn cluster_uuid(&self) -> Result<Uuid> {
         self.identity.establish().await
+    }
+
+    /// What finds the files of this cluster that no pointer names. By the configured orphan age and the timeout that
+    /// the servers granted; it contends for nothing, and deletes nothing.
+    ///
+    /// # Errors
+    /// `Closed`; `Invalid` when the granted timeout leaves no lease.
+    pub fn orphan_detection(&self) -> Result<OrphanDetection> {
+        self.check_open()?;
+        let rules = OrphanRules::new(self.context.orphan_age, &self.session.lease_terms()?);
+        Ok(self.orphan_detection_by(rules))
+    }
+
+    /// The same by other rules.
+    pub fn orphan_detection_by(&self, rules: OrphanRules) -> OrphanDetection {
+        OrphanDetection::new(
+            Arc::new(self.session.clone()),
+            self.paths().clone(),
+            Arc::clone(&self.context.storage),
+            Arc::clone(&self.result_files),
+            self.environment.clone(),
+            rules,
+        )
     }
 
     fn check_open(&self) -> Result<()> {

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use ha_core::backoff::Backoff;
 use ha_core::environment::{Environment, TaskScope};
 use ha_core::health::HealthMonitor;
-use ha_core::lease::LeadershipGate;
+use ha_core::lease::{LeadershipGate, LeaseTerms};
 use ha_core::{Error, ErrorKind, Result};
 use tokio::sync::watch;
 
@@ -100,6 +100,14 @@ impl ZooKeeperSession {
     /// The session timeout that the servers granted to the newest session.
     pub fn session_timeout(&self) -> Duration {
         self.shared.session_timeout()
+    }
+
+    /// The times that a lease on the newest session depends on.
+    ///
+    /// # Errors
+    /// `Invalid` when the servers granted a timeout that leaves no lease.
+    pub fn lease_terms(&self) -> Result<LeaseTerms> {
+        self.shared.lease_terms(self.session_timeout())
     }
 
     /// The health monitor that the session tells of its connection.

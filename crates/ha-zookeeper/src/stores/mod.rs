@@ -8,6 +8,7 @@ mod checkpoints;
 mod job_graph;
 mod job_locks;
 mod job_result_store;
+mod orphans;
 mod pointers;
 mod running_jobs_registry;
 mod state_files;
@@ -20,6 +21,7 @@ pub use checkpoints::{
 pub use job_graph::{JobGraphChanges, ZooKeeperJobGraphStore};
 pub use job_locks::JobLocks;
 pub use job_result_store::ZooKeeperJobResultStore;
+pub use orphans::OrphanDetection;
 pub use running_jobs_registry::ZooKeeperRunningJobsRegistry;
 pub use store_context::StoreContext;
 

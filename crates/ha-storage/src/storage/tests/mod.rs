@@ -13,7 +13,7 @@ use ha_core::ids::CheckpointId;
 use crate::test_support::job;
 use crate::{HaStorage, StateFile, StateKind};
 
-pub(super) async fn put_graph(storage: &HaStorage, number: u8) -> StateFile {
+pub(crate) async fn put_graph(storage: &HaStorage, number: u8) -> StateFile {
     let owner = job(number);
     let attributes = BTreeMap::from([("name".to_owned(), "n".to_owned())]);
     let payload = Bytes::from(vec![number; 100]);
@@ -29,7 +29,7 @@ pub(super) async fn put_graph(storage: &HaStorage, number: u8) -> StateFile {
         .unwrap()
 }
 
-pub(super) async fn put_checkpoint(storage: &HaStorage, number: u8, id: u64) -> StateFile {
+pub(crate) async fn put_checkpoint(storage: &HaStorage, number: u8, id: u64) -> StateFile {
     let name = CheckpointId::new(id).unwrap().to_name();
     storage
         .put_state(

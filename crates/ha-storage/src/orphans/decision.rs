@@ -1,0 +1,173 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::observation::{Backend, Observation, Protection};
+use super::observed_file::{FileKind, ForeignFile, ObservedFile};
+use super::report::{Orphan, OrphanReport, Refusal};
+use super::rules::OrphanRules;
+
+/// Decides what two observations prove. Asks nothing and touches nothing.
+///
+/// A file is an orphan if it is the same in both (path, size, last modification), was as old as the rules ask in the
+/// first, and neither found anything that names or keeps it.
+pub fn decide(rules: &OrphanRules, first: &Observation, second: &Observation) -> OrphanReport {
+    let mut report = OrphanReport {
+        foreign: foreign(first, second),
+        ..OrphanReport::default()
+    };
+    let kept = match kept(rules, first, second) {
+        Ok(kept) => kept,
+        Err(refusal) => {
+            report.refusal = Some(refusal);
+            return report;
+        }
+    };
+    let again: BTreeMap<_, _> = second
+        .survey
+        .files
+        .iter()
+        .map(|file| (&file.place, file))
+        .collect();
+    for file in &first.survey.files {
+        let age = first
+            .survey
+            .store_time
+            .duration_since(file.last_modified)
+            // Written after the marker, or by a store whose clock was set back: young.
+            .unwrap_or(Duration::ZERO);
+        if age >= rules.age() && again.get(&file.place) == Some(&file) && !kept.keep(first.backend, file) {
+            report.orphans.push(Orphan {
+                kind: file.kind,
+                owner: file.owner,
+                path: file.path.clone(),
+                place: file.place.clone(),
+                size: file.size,
+                age,
+            });
+        }
+    }
+    report.orphans.sort_by(|a, b| a.place.cmp(&b.place));
+    report.unreadable = kept.unreadable();
+    report
+}
+
+/// What keeps files: both observations' protections.
+struct Kept<'a>([&'a Protection; 2]);
+
+impl Kept<'_> {
+    fn keep(&self, backend: Backend, file: &ObservedFile) -> bool {
+        let is_kept = |protection: &&Protection| {
+            let is_of = |jobs: &BTreeSet<_>| file.owner.is_some_and(|owner| jobs.contains(&owner));
+            let is_unreadable = file
+                .owner
+                .is_some_and(|owner| protection.unreadable.contains_key(&owner));
+            is_unreadable
+                || match file.kind {
+                    FileKind::JobGraph => backend == Backend::Files || protection.named.contains(&file.path),
+                    FileKind::Checkpoint => {
+                        backend == Backend::Files || protection.named.contains(&file.path)
+                    }
+                    FileKind::Blob => is_of(&protection.known_jobs),
+                    FileKind::FileBacked | FileKind::Result => true,
+                    FileKind::Temporary => false,
+                }
+        };
+        self.0.iter().any(is_kept)
+    }
+
+    fn unreadable(&self) -> Vec<ha_core::health::BrokenEntry> {
+        let mut entries: BTreeMap<_, _> = BTreeMap::new();
+        for protection in self.0 {
+            for entry in protection.unreadable.values() {
+                entries.insert(entry.path.clone(), entry.clone());
+            }
+        }
+        entries.into_values().collect()
+    }
+}
+
+/// The protections, unless the observations prove nothing.
+fn kept<'a>(
+    rules: &OrphanRules,
+    first: &'a Observation,
+    second: &'a Observation,
+) -> Result<Kept<'a>, Refusal> {
+    let protections =
+        [first.protection.as_ref(), second.protection.as_ref()].map(|found| found.map_err(Clone::clone));
+    let [one, other] = protections;
+    let kept = Kept([one?, other?]);
+    if first.cluster_uuid != second.cluster_uuid || first.backend != second.backend {
+        return Err(Refusal::ClusterChanged);
+    }
+    let apart = second.began.saturating_since(first.ended);
+    if apart < rules.interval() {
+        return Err(Refusal::TooClose {
+            apart,
+            needed: rules.interval(),
+        });
+    }
+    for (observation, protection) in [first, second].into_iter().zip(kept.0) {
+        check_pointers(rules, observation, protection)?;
+    }
+    Ok(kept)
+}
+
+/// Refuses a tree that looks as if it had been emptied.
+fn check_pointers(
+    rules: &OrphanRules,
+    observation: &Observation,
+    protection: &Protection,
+) -> Result<(), Refusal> {
+    if protection.pointers > 0 {
+        return Ok(());
+    }
+    if !protection.unreadable.is_empty() {
+        return Err(Refusal::NoReadablePointer {
+            pointers: protection.unreadable.len(),
+        });
+    }
+    let files = observation
+        .survey
+        .files
+        .iter()
+        .filter(|file| {
+            matches!(
+                file.kind,
+                FileKind::JobGraph | FileKind::Checkpoint | FileKind::FileBacked | FileKind::Blob
+            )
+        })
+        .count();
+    match files > 0 && !rules.accepts_empty_tree() {
+        true => Err(Refusal::NoPointers { files }),
+        false => Ok(()),
+    }
+}
+
+/// What is not of the layout, and files of the other kind of store.
+fn foreign(first: &Observation, second: &Observation) -> Vec<ForeignFile> {
+    let mut foreign: BTreeMap<_, _> = BTreeMap::new();
+    for observation in [first, second] {
+        let of_other_stores = observation.survey.files.iter().filter_map(|file| {
+            let reason = match (observation.backend, file.kind) {
+                (Backend::ZooKeeper, FileKind::FileBacked) => {
+                    "a file of the file-backed stores, beside a cluster on ZooKeeper"
+                }
+                (Backend::Files, FileKind::JobGraph) => {
+                    "a job graph of a cluster on ZooKeeper, beside file-backed stores"
+                }
+                _ => return None,
+            };
+            Some((file.place.clone(), reason.to_owned()))
+        });
+        let of_nobody = observation
+            .survey
+            .foreign
+            .iter()
+            .map(|file| (file.place.clone(), file.reason.clone()));
+        foreign.extend(of_other_stores.chain(of_nobody));
+    }
+    foreign
+        .into_iter()
+        .map(|(place, reason)| ForeignFile { place, reason })
+        .collect()
+}

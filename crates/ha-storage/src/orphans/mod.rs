@@ -1,0 +1,31 @@
+//! Finding files that nothing names any more (design §8, Orphan). Nothing here deletes.
+//!
+//! # What implies what
+//!
+//! A file is called an orphan only if in *two* observations, far enough apart, no pointer named it, it was the same
+//! file, and it was old by the store's own clock. An observation lists the files first, and only then, after a
+//! `sync`, reads what names them: a pointer that was published before the file was listed is seen. One that is
+//! published later is of a file that is young, because no pointer is published for a file of half the orphan age;
+//! and whoever had begun to publish it has done so, or leads no more, by the second observation.
+//!
+//! What cannot be told is kept: a pointer that cannot be read keeps all files of its job, and a tree that looks as if
+//! it had been lost, or belongs to somebody else, keeps everything.
+
+mod decision;
+mod file_backed;
+mod observation;
+mod observed_file;
+mod report;
+mod rules;
+mod survey;
+
+pub use decision::decide;
+pub use file_backed::find_file_backed_orphans;
+pub use observation::{Observation, Protection};
+pub use observed_file::{FileKind, ForeignFile, ObservedFile};
+pub use report::{Orphan, OrphanReport, Refusal};
+pub use rules::OrphanRules;
+pub use survey::Survey;
+
+#[cfg(test)]
+mod tests;
