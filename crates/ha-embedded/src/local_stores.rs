@@ -41,10 +41,7 @@ impl LocalStores {
 
     /// Stores in a directory.
     pub(crate) async fn in_directory(storage: Arc<HaStorage>, configuration: &Configuration) -> Result<Self> {
-        let settings = JobResultStoreSettings {
-            storage_path: configuration.get_optional(&JobResultStoreOptions::STORAGE_PATH)?,
-            delete_on_commit: configuration.get(&JobResultStoreOptions::DELETE_ON_COMMIT)?,
-        };
+        let settings = JobResultStoreSettings::from_configuration(configuration)?;
         let health = HealthMonitor::default();
         let results = FileSystemJobResultStore::open(Arc::clone(&storage), settings, health.clone()).await?;
         sweep_by_age(

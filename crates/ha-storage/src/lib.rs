@@ -27,6 +27,28 @@
 //! handles on one folder in this process share their locks, and a call that was dropped goes on to its end
 //! before the next one begins.
 //!
+//! # Stores that several hosts reach
+//!
+//! Each is a cargo feature, off by default: `s3`, `gcs`, `azure`, `hdfs`. A URI of a store that is not built is
+//! refused with the name of its feature. Local directories are always this crate's own fsynced files.
+//!
+//! | scheme | feature | tested | files are created | |
+//! |---|---|---|---|---|
+//! | `s3`, `s3a`, `s3p` | `s3` | on a server of the S3 protocol (moto), never on Amazon's | `If-None-Match: *` | uploads in parts that were cut off stay in the bucket: no listing of this library shows them; give the bucket a lifecycle rule that aborts incomplete uploads |
+//! | `gs` | `gcs` | URL and options only; **never run** | `ifGenerationMatch=0` | as above |
+//! | `az`, `abfs(s)`, `wasb(s)` | `azure` | URL and options only; **never run** | `If-None-Match: *` | uncommitted blocks are dropped by Azure after a week |
+//! | `hdfs` | `hdfs` | URL only; **never run** | rename without overwriting | temporary files are swept like local ones |
+//!
+//! A store that is opened for writing is tried out: a file is created twice. Where the second one is not refused, the
+//! store does not create conditionally, which is logged, and files are looked up before they are put. In the mode
+//! `zookeeper` (remote stores have no other) that costs no more than this: state files have names of their own, ends
+//! of jobs are decided by their pointers, and the identity of a cluster by its znode, with which the file is compared
+//! before anybody leads; two processes that make it at once may both refuse to lead, and say so.
+//!
+//! A remote store that lost its bucket is told from one without files: a look-up that finds nothing asks for the
+//! bucket too. Requests are repeated here, never inside the client: a conditional put that is repeated blindly meets
+//! its own first attempt. A put that was given up may be applied later, so it fails with effect `Unknown`.
+//!
 //! # What is refused
 //!
 //! Paths that come from outside must be of this layout, character by character; symbolic links below the storage
@@ -40,6 +62,7 @@ mod folder;
 mod graphs;
 mod orphans;
 mod registry;
+mod remote;
 mod reports;
 mod results;
 mod shared;
@@ -59,5 +82,5 @@ pub use orphans::{
 pub use registry::FileSystemRunningJobsRegistry;
 pub use results::{FileSystemJobResultStore, JobResultStoreSettings, LeftResults, ResultFiles};
 pub use state::{ListedState, State, StateFile, StateKind, owner_of_state};
-pub use storage::{ClusterFiles, ClusterIdentity, HaStorage, JobLeftovers};
+pub use storage::{ClusterFiles, ClusterIdentity, HaStorage, JobLeftovers, StorageDirectory};
 pub use sweeping::sweep_by_age;

@@ -1,7 +1,6 @@
 //! What all handles on one storage in this process share, so that two of them keep the contract together.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use ha_core::ids::JobId;
@@ -17,16 +16,16 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// The state of the storage in this local folder: one for all handles on it.
-    pub(crate) fn of_folder(folder: &Path) -> Arc<Self> {
-        static FOLDERS: OnceLock<Mutex<HashMap<PathBuf, Weak<Shared>>>> = OnceLock::new();
+    /// The state of the storage in this folder, by its path or URI in one spelling: one for all handles on it.
+    pub(crate) fn of_folder(folder: &str) -> Arc<Self> {
+        static FOLDERS: OnceLock<Mutex<HashMap<String, Weak<Shared>>>> = OnceLock::new();
         let mut folders = lock(FOLDERS.get_or_init(Mutex::default));
         folders.retain(|_, shared| shared.strong_count() > 0);
         if let Some(shared) = folders.get(folder).and_then(Weak::upgrade) {
             return shared;
         }
         let shared = Arc::new(Self::default());
-        folders.insert(folder.to_path_buf(), Arc::downgrade(&shared));
+        folders.insert(folder.to_owned(), Arc::downgrade(&shared));
         shared
     }
 
@@ -76,12 +75,12 @@ mod tests {
 
     #[tokio::test]
     async fn handles_on_one_folder_share_their_locks() {
-        let first = Shared::of_folder(Path::new("/a"));
-        let second = Shared::of_folder(Path::new("/a"));
+        let first = Shared::of_folder("/a");
+        let second = Shared::of_folder("/a");
         let held = first.lock("x").await;
         let waits = second.lock("x");
         let _other_name = second.lock("y").await;
-        let _other_folder = Shared::of_folder(Path::new("/b")).lock("x").await;
+        let _other_folder = Shared::of_folder("/b").lock("x").await;
         tokio::select! {
             biased;
             _ = waits => panic!("one lock was given twice"),

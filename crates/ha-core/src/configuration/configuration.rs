@@ -139,7 +139,7 @@ impl Configuration {
     pub fn shown(&self) -> impl Iterator<Item = (&str, String)> {
         self.values
             .iter()
-            .map(|(key, entry)| (key.as_str(), secrets::masked(key, &entry.text).to_owned()))
+            .map(|(key, entry)| (key.as_str(), secrets::masked(key, &entry.text)))
     }
 }
 

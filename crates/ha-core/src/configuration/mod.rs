@@ -12,6 +12,7 @@ mod option_definition;
 mod options;
 mod origin;
 mod reference;
+mod remote_storage;
 mod secrets;
 mod storage_uri;
 mod validation;
@@ -25,9 +26,12 @@ pub use high_availability_mode::HighAvailabilityMode;
 pub use host_port::HostPort;
 pub use loader::ConfigurationLoader;
 pub use option_definition::{OptionDefinition, OptionSupport};
-pub use options::{ClusterOptions, HighAvailabilityOptions, JobResultStoreOptions, all_options};
+pub use options::{
+    ClusterOptions, HighAvailabilityOptions, JobResultStoreOptions, ObjectStoreOptions, all_options,
+};
 pub use origin::Origin;
 pub use reference::options_markdown;
+pub use remote_storage::{RemoteStorage, RemoteStore};
 pub use storage_uri::StorageUri;
 pub use znode_path::ZNodePath;
 pub use zookeeper_connect_string::ZooKeeperConnectString;

@@ -1,12 +1,10 @@
+use super::{RemoteStorage, RemoteStore};
 use crate::error::{Error, Result};
 
-/// The schemes that design §7 knows and this version does not build, with the other spellings of their stores.
-const NOT_BUILT: [&str; 12] = [
-    "s3", "s3a", "s3n", "s3p", "gs", "az", "abfs", "abfss", "wasb", "wasbs", "hdfs", "viewfs",
-];
+/// Schemes that are known by name and have no counterpart here.
+const NOT_BUILT: [&str; 1] = ["viewfs"];
 
-/// What a configured storage directory means: a path, or a URI of a scheme that is built. The only place that
-/// tells the two apart.
+/// What a configured storage directory means: a path, or a URI. The only place that tells the two apart.
 ///
 /// `scheme:/…` with a scheme of two or more letters is a URI, and so is a known scheme whatever follows. All
 /// else is a path: `C:/x` and `a:b` are names with a colon.
@@ -18,13 +16,16 @@ pub enum StorageUri<'a> {
     File(&'a str),
     /// The memory of this process, which ends with it.
     Memory,
+    /// A store that all hosts reach. Whether this program can is for `ha-storage` to say.
+    Remote(RemoteStorage<'a>),
 }
 
 impl<'a> StorageUri<'a> {
     /// Reads a path or a URI, with spaces around it or not. Touches nothing.
     ///
     /// # Errors
-    /// `Invalid` for an empty text, a zero byte, and a scheme that is unknown or not built.
+    /// `Invalid` for an empty text, a zero byte, a scheme that is unknown or not built, and a URI of a remote
+    /// store that does not name a place in it. The text of the error holds no credentials.
     pub fn parse(text: &'a str) -> Result<Self> {
         let text = text.trim();
         if text.is_empty() {
@@ -38,6 +39,9 @@ impl<'a> StorageUri<'a> {
         let Some((scheme, rest)) = split(text) else {
             return Ok(Self::Path(text));
         };
+        if let Some(store) = RemoteStore::of_scheme(&scheme) {
+            return RemoteStorage::parse(store, text, rest).map(Self::Remote);
+        }
         match scheme.as_str() {
             "file" => Ok(Self::File(rest)),
             "memory" => Ok(Self::Memory),
@@ -45,18 +49,18 @@ impl<'a> StorageUri<'a> {
                 "storage of the scheme {other} is not built in this version"
             ))
             .at(text)
-            .advise("give a path or a file URI; for several hosts, of a file system that all of them mount")),
+            .advise("give a path, or a URI of the scheme file, s3, gs, az or hdfs")),
             other => Err(Error::invalid(format!(
                 "the scheme {other} of the storage directory is not known"
             ))
-            .at(text)
-            .advise("give a path, or a URI of the scheme file")),
+            .at(super::secrets::without_credentials(text))
+            .advise("give a path, or a URI of the scheme file, s3, gs, az or hdfs")),
         }
     }
 
     /// Whether it is a directory of this machine's file system.
     pub const fn is_local(self) -> bool {
-        !matches!(self, Self::Memory)
+        matches!(self, Self::Path(_) | Self::File(_))
     }
 }
 
@@ -77,7 +81,9 @@ fn split(text: &str) -> Option<(String, &str)> {
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
     let scheme = scheme.to_ascii_lowercase();
-    let known = matches!(scheme.as_str(), "file" | "memory") || NOT_BUILT.contains(&scheme.as_str());
+    let known = matches!(scheme.as_str(), "file" | "memory")
+        || RemoteStore::of_scheme(&scheme).is_some()
+        || NOT_BUILT.contains(&scheme.as_str());
     (well_formed && (known || rest.is_empty() || rest.starts_with('/'))).then_some((scheme, rest))
 }
 
@@ -108,21 +114,28 @@ mod tests {
     fn no_spelling_of_a_remote_store_is_a_local_directory() {
         for text in [
             "s3://bucket/x",
-            "s3:/bucket/x",
             "s3a://bucket/x",
-            "hdfs:/flink/ha",
-            "hdfs:flink",
             "HDFS:///flink",
             "abfss://c@a/x",
+            "gs://bucket",
         ] {
-            let error = StorageUri::parse(text).unwrap_err();
-            assert!(error.message().contains("not built"), "{error}");
-            assert!(check(&text.to_owned()).is_err());
+            let StorageUri::Remote(_) = StorageUri::parse(text).unwrap() else {
+                panic!("{text}");
+            };
+            assert!(!StorageUri::parse(text).unwrap().is_local());
+            assert!(check(&text.to_owned()).is_ok());
         }
+        for text in ["s3:/bucket/x", "s3:bucket", "hdfs:/flink/ha", "hdfs:flink"] {
+            let error = StorageUri::parse(text).unwrap_err();
+            assert!(error.message().contains("//"), "{error}");
+        }
+        assert!(!StorageUri::Memory.is_local());
         for text in ["ftp://x/y", "ftp:/x", "ftp:"] {
             let error = StorageUri::parse(text).unwrap_err();
             assert!(error.message().contains("not known"), "{error}");
         }
+        let error = StorageUri::parse("viewfs://x/y").unwrap_err();
+        assert!(error.message().contains("not built"), "{error}");
         for text in ["", "  ", "/a\0b"] {
             assert!(StorageUri::parse(text).is_err(), "{text:?}");
         }

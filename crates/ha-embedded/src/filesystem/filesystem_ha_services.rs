@@ -12,7 +12,7 @@ use ha_core::ids::{ComponentId, JobId};
 use ha_core::jobs::{JobGraphStore, JobResultStore, RunningJobsRegistry};
 use ha_core::retrieval::LeaderRetrievalService;
 use ha_core::services::HighAvailabilityServices;
-use ha_storage::HaStorage;
+use ha_storage::{HaStorage, StorageDirectory};
 
 use super::process_lock::ProcessLock;
 use crate::EmbeddedHaServices;
@@ -39,12 +39,12 @@ impl FilesystemHaServices {
     pub async fn open(configuration: &Configuration, environment: Environment) -> Result<Arc<Self>> {
         let option = HighAvailabilityOptions::HA_STORAGE_PATH;
         let cluster_id = HighAvailabilityOptions::cluster_id(configuration)?;
-        let storage_dir = configuration.get_optional(&option)?.ok_or_else(|| {
+        let storage_dir = StorageDirectory::configured(configuration, &option)?.ok_or_else(|| {
             Error::invalid("the mode filesystem needs a directory for its data")
                 .at(option.key())
                 .advise("set it to a local directory")
         })?;
-        let storage = HaStorage::open(&storage_dir, &cluster_id, &environment).await?;
+        let storage = HaStorage::open(storage_dir, &cluster_id, &environment).await?;
         let folder = storage.local_folder().ok_or_else(|| {
             Error::invalid("the mode filesystem needs a local directory")
                 .at(option.key())

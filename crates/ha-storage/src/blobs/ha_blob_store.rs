@@ -59,11 +59,7 @@ impl HaBlobStore {
         self.check_open()?;
         let path = Self::path(job_id, key);
         let mut reader = LocalReader::open(local_file).await?;
-        let mut upload = self
-            .storage
-            .folder()
-            .upload(&state_path::blob_folder(job_id))
-            .await?;
+        let mut upload = self.storage.folder().upload(path.clone()).await?;
         // Nothing is visible before the whole content was seen to be that of the key.
         let copied = async {
             while let Some(piece) = reader.next().await? {
@@ -81,7 +77,7 @@ impl HaBlobStore {
             upload.abandon().await;
             return Err(error);
         }
-        let finishing = upload.finish(&path);
+        let finishing = upload.finish();
         let put = self.storage.environment().step(steps::PUT_BLOB, finishing);
         if put.await? == Creation::Exists && !self.is_stored(&path, key).await? {
             return Err(

@@ -5,24 +5,11 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use ha_core::environment::Environment;
 use ha_core::error::{Error, ErrorKind, Result};
-use object_store::{GetOptions, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload};
+use object_store::{GetOptions, ObjectStore, ObjectStoreExt as _};
 
 use super::fault::Fault;
 use super::retry::Retry;
-use super::{Entry, EntryKind, FileInfo, FolderBirth, RelativePath, local};
-
-/// The outcome of a create-only write. Losing is a value, not an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Creation {
-    /// The file is there, durable, and this call put it there.
-    Created,
-    /// Another one is there, untouched.
-    Exists,
-}
-
-/// The directory that everything of a local store lies in: canonical, and without symbolic links below.
-#[derive(Clone, Debug)]
-pub(crate) struct LocalBase(pub(crate) PathBuf);
+use super::{ConditionalPuts, Entry, FileInfo, FolderBirth, LocalBase, Place, RelativePath, local};
 
 /// One folder in an object store. All reads, writes and deletions of the storage go through it: names are
 /// checked, symbolic links refused, faults retried, errors explained. Cloning is cheap.
@@ -33,32 +20,43 @@ pub(crate) struct DurableFolder {
     pub(super) store: Arc<dyn ObjectStore>,
     /// Segments from the root of the store to this folder.
     pub(super) prefix: Arc<[String]>,
-    local: Option<LocalBase>,
+    place: Place,
     /// How the folder is named to people: a path, or a URI without a trailing `/`.
     display: Arc<str>,
     environment: Environment,
 }
 
 impl DurableFolder {
-    /// The folder `prefix` of `store`; `local` is set when that is a local directory, `root` names the store to
-    /// people otherwise.
+    /// The folder `prefix` of `store`, which is in `place`; named `display` to people.
     pub(crate) fn new(
         store: Arc<dyn ObjectStore>,
-        local: Option<LocalBase>,
-        root: &str,
+        place: Place,
         prefix: Vec<String>,
+        display: &str,
         environment: Environment,
     ) -> Self {
-        let display = match &local {
-            Some(LocalBase(base)) => local::path_of(base, &prefix).display().to_string(),
-            None => format!("{}/{}", root.trim_end_matches('/'), prefix.join("/")),
-        };
         Self {
             store,
             prefix: prefix.into(),
-            local,
+            place,
             display: display.into(),
             environment,
+        }
+    }
+
+    /// The directory that it lies in, where it is local.
+    pub(super) fn local(&self) -> Option<&LocalBase> {
+        match &self.place {
+            Place::Local(base) => Some(base),
+            Place::Objects(_) | Place::Remote(_) => None,
+        }
+    }
+
+    /// Whether the store of objects refuses to create what is there; local folders always do.
+    pub(super) fn conditional_puts(&self) -> Option<&ConditionalPuts> {
+        match &self.place {
+            Place::Local(_) => None,
+            Place::Objects(puts) | Place::Remote(puts) => Some(puts),
         }
     }
 
@@ -73,82 +71,23 @@ impl DurableFolder {
 
     /// The local folder, where it is one.
     pub(crate) fn local_path(&self) -> Option<PathBuf> {
-        self.local
-            .as_ref()
+        self.local()
             .map(|LocalBase(base)| local::path_of(base, &self.prefix))
     }
 
     /// The file system path of a path below, where the folder is local.
     pub(super) fn local_path_of(&self, path: &RelativePath) -> Option<PathBuf> {
-        self.local
-            .as_ref()
+        self.local()
             .map(|LocalBase(base)| local::path_of(base, &self.segments(path)))
+    }
+
+    /// Whether a request may be applied after its answer was given up.
+    pub(super) fn is_remote(&self) -> bool {
+        matches!(self.place, Place::Remote(_))
     }
 
     pub(crate) fn environment(&self) -> &Environment {
         &self.environment
-    }
-
-    /// Puts a new file in place, whole and durable, unless there is one.
-    ///
-    /// # Errors
-    /// Not applied when the file is certainly not there; else effect `Unknown`.
-    pub(crate) async fn create(&self, path: &RelativePath, content: Bytes) -> Result<Creation> {
-        let mut retry = Retry::new(&self.environment);
-        let fault = loop {
-            match self.put(path, content.clone(), PutMode::Create).await {
-                Ok(()) => return Ok(Creation::Created),
-                // Nothing of this call can have put it there: the first attempt came too late.
-                Err(fault) if fault.is_already_exists() && retry.is_first() => return Ok(Creation::Exists),
-                Err(fault) if fault.is_already_exists() => break fault,
-                Err(fault) => {
-                    if !retry.again(&fault).await {
-                        break fault;
-                    }
-                }
-            }
-        };
-        // An attempt that failed late may have put the file in place: what is there decides.
-        let error = fault.into_error("write the file", &self.display(path));
-        match self.read(path, |_| Ok(())).await {
-            Ok(None) => Err(error.not_applied()),
-            Ok(Some(found)) if found == content => match self.sync_parent(path).await {
-                Ok(()) => Ok(Creation::Created),
-                Err(_) => Err(error),
-            },
-            Ok(Some(_)) => Ok(Creation::Exists),
-            Err(_) => Err(error),
-        }
-    }
-
-    /// Puts a file in place, whole and durable, instead of the one that is there, if any. The caller keeps other
-    /// writers away.
-    ///
-    /// # Errors
-    /// Effect `Unknown` when it could not be read back; not applied when other content is there, or none.
-    pub(crate) async fn replace(&self, path: &RelativePath, content: Bytes) -> Result<()> {
-        let mut retry = Retry::new(&self.environment);
-        let fault = loop {
-            match self.put(path, content.clone(), PutMode::Overwrite).await {
-                Ok(()) => return Ok(()),
-                Err(Fault::Refused(error)) => return Err(error),
-                Err(fault) => {
-                    if !retry.again(&fault).await {
-                        break fault;
-                    }
-                }
-            }
-        };
-        // An attempt that failed late may have put it in place: what is there decides.
-        let error = fault.into_error("write the file", &self.display(path));
-        match self.read(path, |_| Ok(())).await {
-            Ok(Some(found)) if found == content => match self.sync_parent(path).await {
-                Ok(()) => Ok(()),
-                Err(_) => Err(error),
-            },
-            Ok(_) => Err(error.not_applied()),
-            Err(_) => Err(error),
-        }
     }
 
     /// Reads a file, `None` when it is missing. `check` sees the size before a byte is read.
@@ -175,7 +114,7 @@ impl DurableFolder {
     /// What the store knows of a file, `None` when it is missing.
     pub(crate) async fn stat(&self, path: &RelativePath) -> Result<Option<FileInfo>> {
         self.retrying("look up the file", path, || async {
-            match &self.local {
+            match self.local() {
                 Some(_) => match self.guard(path, false).await? {
                     Some(metadata) => local::file_info(&metadata),
                     None => Err(std::io::Error::from(std::io::ErrorKind::NotFound).into()),
@@ -193,32 +132,12 @@ impl DurableFolder {
         .await
     }
 
-    /// Deletes a file durably. `false`: it was not there.
-    pub(crate) async fn delete(&self, path: &RelativePath) -> Result<bool> {
-        if self.stat(path).await?.is_none() {
-            return Ok(false);
-        }
-        let deleted = self
-            .retrying("delete the file", path, || async {
-                self.guard(path, false).await?;
-                Ok(self.store.delete(&self.key(path)).await?)
-            })
-            .await
-            .map_err(|error| error.with_effect(ha_core::Effect::Unknown))?;
-        if deleted.is_some() {
-            self.sync_parent(path)
-                .await
-                .map_err(|fault| fault.into_error("make the deletion durable", &self.display(path)))?;
-        }
-        Ok(deleted.is_some())
-    }
-
     /// The entries of a folder below, sorted by name; `None` when the folder is missing (where there are
     /// folders: in other stores it is empty then).
     pub(crate) async fn list(&self, folder: &RelativePath) -> Result<Option<Vec<Entry>>> {
         let entries = self
             .retrying("list the folder", folder, || async {
-                match &self.local {
+                match self.local() {
                     Some(LocalBase(base)) => {
                         if self.guard(folder, true).await?.is_none() {
                             return Ok(None);
@@ -238,10 +157,10 @@ impl DurableFolder {
     }
 
     /// What tells this folder from another one made later at the same path; `None` when it is missing. Where
-    /// there are no folders, nothing can be told.
+    /// there are no folders, nothing can be told but that the store is there.
     pub(crate) async fn birth(&self) -> Result<Option<FolderBirth>> {
-        if self.local.is_none() {
-            return Ok(Some(FolderBirth::default()));
+        if self.local().is_none() {
+            return self.reach_objects().await.map(|()| Some(FolderBirth::default()));
         }
         let root = RelativePath::root();
         self.retrying("look up the folder", &root, || async {
@@ -253,26 +172,9 @@ impl DurableFolder {
         .await
     }
 
-    async fn list_objects(&self, folder: &RelativePath) -> Result<Vec<Entry>, Fault> {
-        let found = self.store.list_with_delimiter(Some(&self.key(folder))).await?;
-        let entry = |path: &object_store::path::Path, kind| Entry {
-            name: path.filename().unwrap_or_default().to_owned(),
-            kind,
-        };
-        let folders = found
-            .common_prefixes
-            .iter()
-            .map(|path| entry(path, EntryKind::Folder));
-        let files = found
-            .objects
-            .iter()
-            .map(|meta| entry(&meta.location, EntryKind::File));
-        Ok(folders.chain(files).collect())
-    }
-
     /// Removes a folder below if nothing is in it. Only tidiness: failures are logged.
     pub(crate) async fn remove_if_empty(&self, folder: &RelativePath) {
-        let Some(LocalBase(base)) = &self.local else {
+        let Some(LocalBase(base)) = self.local() else {
             return;
         };
         let path = local::path_of(base, &self.segments(folder));
@@ -288,7 +190,7 @@ impl DurableFolder {
 
     /// Makes a folder below, durably; does nothing where there are no folders.
     pub(crate) async fn create_folder(&self, folder: &RelativePath) -> Result<()> {
-        let Some(LocalBase(base)) = &self.local else {
+        let Some(LocalBase(base)) = self.local() else {
             return Ok(());
         };
         let path = local::path_of(base, &self.segments(folder));
@@ -305,20 +207,11 @@ impl DurableFolder {
     }
 
     pub(super) async fn sync_parent(&self, path: &RelativePath) -> Result<(), Fault> {
-        let Some(LocalBase(base)) = &self.local else {
+        let Some(LocalBase(base)) = self.local() else {
             return Ok(());
         };
         let folder = local::path_of(base, &self.segments(&path.parent()));
         local::blocking(move || local::sync_folder(&folder)).await
-    }
-
-    async fn put(&self, path: &RelativePath, content: Bytes, mode: PutMode) -> Result<(), Fault> {
-        self.guard(path, false).await?;
-        let options = PutOptions::from(mode);
-        self.store
-            .put_opts(&self.key(path), PutPayload::from(content), options)
-            .await?;
-        Ok(())
     }
 
     /// Refuses what could lead out of the folder; gives the metadata of what is there.
@@ -327,7 +220,7 @@ impl DurableFolder {
         path: &RelativePath,
         is_folder: bool,
     ) -> Result<Option<std::fs::Metadata>, Fault> {
-        let Some(LocalBase(base)) = &self.local else {
+        let Some(LocalBase(base)) = self.local() else {
             return Ok(None);
         };
         let base: Box<Path> = base.as_path().into();

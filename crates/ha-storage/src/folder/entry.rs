@@ -34,11 +34,41 @@ pub(crate) struct FolderBirth {
     pub(crate) created: Option<SystemTime>,
 }
 
-/// Whether a name is that of a write that has not been put in place: the store's own (`name#1`), or an upload
-/// of ours.
+/// Whether a name is that of a write that has not been put in place: the local store's own (`name#1`), that of HDFS
+/// (`.name.tmp.1`), or an upload of ours.
 pub(crate) fn is_temporary(name: &str) -> bool {
-    name.starts_with(super::streams::UPLOAD_PREFIX)
-        || name
-            .rsplit_once('#')
-            .is_some_and(|(_, digits)| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    name.starts_with(super::streams::UPLOAD_PREFIX) || target_of_temporary(name).is_some()
+}
+
+/// The name that a temporary file of a store is on the way to.
+pub(crate) fn target_of_temporary(name: &str) -> Option<&str> {
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let local = name.rsplit_once('#').filter(|(_, digits)| is_number(digits));
+    let hdfs = || {
+        let (name, digits) = name.strip_prefix('.')?.rsplit_once(".tmp.")?;
+        is_number(digits).then_some(name)
+    };
+    local.map(|(name, _)| name).or_else(hdfs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_names_are_told_from_others() {
+        for (name, target) in [
+            ("x.json#1", Some("x.json")),
+            (".x.json.tmp.12", Some("x.json")),
+            ("x#", None),
+            ("x.tmp.1", None),
+            (".x.tmp.", None),
+            (".x.tmp.1a", None),
+            ("x", None),
+        ] {
+            assert_eq!(target_of_temporary(name), target, "{name}");
+            assert_eq!(is_temporary(name), target.is_some(), "{name}");
+        }
+        assert!(is_temporary(".upload-1"));
+    }
 }

@@ -62,6 +62,26 @@ impl Fault {
         )
     }
 
+    /// Refused because another put of the same file is under way.
+    pub(super) fn crossed() -> Self {
+        Self::Io(io::Error::from(io::ErrorKind::ResourceBusy))
+    }
+
+    /// Whether the store cannot do what it was asked for.
+    pub(crate) fn is_unsupported(&self) -> bool {
+        matches!(
+            self,
+            Self::Store(
+                object_store::Error::NotSupported { .. } | object_store::Error::NotImplemented { .. }
+            )
+        )
+    }
+
+    /// Whether nothing is known of what became of the request.
+    pub(super) fn is_without_answer(&self) -> bool {
+        matches!(self, Self::Store(object_store::Error::Generic { .. }))
+    }
+
     /// Whether the same attempt may succeed a moment later. Access rights count: they are changed under running
     /// programs, and a recovery must not fall back to older data because of such a moment.
     pub(crate) fn is_transient(&self) -> bool {
@@ -93,6 +113,15 @@ impl Fault {
         }
     }
 
+    fn is_refused_by_store(&self) -> bool {
+        matches!(
+            self,
+            Self::Store(
+                object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. }
+            )
+        ) && self.io().is_none()
+    }
+
     /// The error for the user: what was tried on which file, the system's text, and what to do.
     pub(crate) fn into_error(self, verb: &str, place: &str) -> Error {
         if let Self::Refused(error) = self {
@@ -100,6 +129,10 @@ impl Fault {
         }
         let (kind, advice) = match self.io().map(io::Error::kind) {
             _ if self.is_not_found() => (ErrorKind::NotFound, "check that nobody removed it"),
+            _ if self.is_refused_by_store() => (
+                ErrorKind::Denied,
+                "check the credentials of the store, and that they may read, write, list and delete there",
+            ),
             Some(io::ErrorKind::PermissionDenied) => (
                 ErrorKind::Denied,
                 "give the user of this process the right to read and write there, then retry",

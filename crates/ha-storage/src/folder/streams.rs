@@ -9,15 +9,24 @@ use object_store::{MultipartUpload, ObjectStoreExt as _, PutPayload};
 
 use super::fault::Fault;
 use super::{Creation, DurableFolder, EntryKind, RelativePath, is_temporary, local};
+use crate::remote;
 
 /// Begins the names of uploads that have not been put in place.
 pub(crate) const UPLOAD_PREFIX: &str = ".upload-";
 
-/// Content on its way to a file, under a temporary name until it is whole.
+/// Content on its way to a file: nothing is visible until it is whole.
+///
+/// In a local folder it is written under a temporary name, and linked to its own. In a store of objects it goes to
+/// its own name at once, in parts that are nothing before they are completed: a copy there could be of the whole
+/// content.
 pub(crate) struct Upload {
     folder: DurableFolder,
-    temporary: RelativePath,
-    parts: Box<dyn MultipartUpload>,
+    target: RelativePath,
+    /// Where the parts go.
+    path: RelativePath,
+    parts: Option<Box<dyn MultipartUpload>>,
+    /// The first piece, as long as it is the only one: it needs no parts.
+    first: Option<Bytes>,
 }
 
 /// What a write that has not been put in place left under a temporary name.
@@ -35,24 +44,23 @@ impl TemporaryFile {
 }
 
 impl DurableFolder {
-    /// Begins an upload to a file of `folder`.
-    pub(crate) async fn upload(&self, folder: &RelativePath) -> Result<Upload> {
-        let name = format!("{UPLOAD_PREFIX}{}", self.environment().ids.uuid());
-        let temporary = folder.child(&name).unwrap_or_default();
-        self.create_folder(folder).await?;
-        match self.store.put_multipart(&self.key(&temporary)).await {
-            Ok(parts) => Ok(Upload {
-                folder: self.clone(),
-                temporary,
-                parts,
-            }),
-            Err(error) => {
-                let place = self.display(&temporary);
-                Err(Fault::from(error)
-                    .into_error("write the file", &place)
-                    .not_applied())
-            }
-        }
+    /// Begins an upload to `target`.
+    pub(crate) async fn upload(&self, target: RelativePath) -> Result<Upload> {
+        let path = if self.local().is_some() {
+            let folder = target.parent();
+            self.create_folder(&folder).await?;
+            let name = format!("{UPLOAD_PREFIX}{}", self.environment().ids.uuid());
+            folder.child(&name).unwrap_or_default()
+        } else {
+            target.clone()
+        };
+        Ok(Upload {
+            folder: self.clone(),
+            target,
+            path,
+            parts: None,
+            first: None,
+        })
     }
 
     /// Deletes temporary files of a folder: those last modified at `until` or before, by the store's clock; all
@@ -128,6 +136,27 @@ impl DurableFolder {
         }
     }
 
+    /// Gives a whole local file its name.
+    async fn place(&self, path: &RelativePath, target: &RelativePath) -> Result<Creation> {
+        let (from, to) = (self.key(path), self.key(target));
+        let placed = match self.guard(target, false).await {
+            Ok(_) => self
+                .store
+                .copy_if_not_exists(&from, &to)
+                .await
+                .map_err(Fault::from),
+            Err(fault) => Err(fault),
+        };
+        if let Err(error) = self.delete(path).await {
+            tracing::debug!(%error, "a finished upload stays under its temporary name until the next sweep");
+        }
+        match placed {
+            Ok(()) => Ok(Creation::Created),
+            Err(fault) if fault.is_already_exists() => Ok(Creation::Exists),
+            Err(fault) => Err(fault.into_error("put the file in place", &self.display(target))),
+        }
+    }
+
     /// Reads a part of a file, `None` when it is missing.
     pub(crate) async fn read_range(&self, path: &RelativePath, range: Range<u64>) -> Result<Option<Bytes>> {
         self.retrying("read the file", path, || async {
@@ -144,46 +173,75 @@ impl Upload {
     /// # Errors
     /// Not applied: nothing is visible yet. The upload cannot go on.
     pub(crate) async fn write(&mut self, piece: Bytes) -> Result<()> {
-        self.parts
-            .put_part(PutPayload::from(piece))
-            .await
-            .map_err(|error| self.error(error).not_applied())
+        if self.parts.is_none() {
+            match self.first.take() {
+                None => self.first = Some(piece),
+                Some(first) => {
+                    self.begin().await?;
+                    self.put(first).await?;
+                    self.put(piece).await?;
+                }
+            }
+            return Ok(());
+        }
+        self.put(piece).await
+    }
+
+    async fn begin(&mut self) -> Result<()> {
+        let options = remote::upload_options(self.folder.environment());
+        let key = self.folder.key(&self.path);
+        match self.folder.store.put_multipart_opts(&key, options).await {
+            Ok(parts) => {
+                self.parts = Some(parts);
+                Ok(())
+            }
+            Err(error) => Err(self.error(error).not_applied()),
+        }
+    }
+
+    async fn put(&mut self, piece: Bytes) -> Result<()> {
+        let Some(parts) = &mut self.parts else {
+            return Ok(());
+        };
+        let written = parts.put_part(PutPayload::from(piece)).await;
+        written.map_err(|error| self.error(error).not_applied())
     }
 
     /// Gives the upload up; nothing becomes visible.
     pub(crate) async fn abandon(mut self) {
-        if let Err(error) = self.parts.abort().await {
-            tracing::debug!(upload = %self.temporary, %error, "an abandoned upload stays until the next sweep");
+        if let Some(parts) = &mut self.parts
+            && let Err(error) = parts.abort().await
+        {
+            tracing::debug!(upload = %self.path, %error, "an abandoned upload stays");
         }
     }
 
-    /// Puts the content in place, whole and durable, unless `target` is there.
-    pub(crate) async fn finish(mut self, target: &RelativePath) -> Result<Creation> {
-        if let Err(error) = self.parts.complete().await {
-            return Err(self.error(error).not_applied());
-        }
-        let (from, to) = (self.folder.key(&self.temporary), self.folder.key(target));
-        let placed = match self.folder.guard(target, false).await {
-            Ok(_) => self
-                .folder
-                .store
-                .copy_if_not_exists(&from, &to)
-                .await
-                .map_err(Fault::from),
-            Err(fault) => Err(fault),
+    /// Puts the content in place, whole and durable, unless the target is there. In a store of objects equal content
+    /// may be put over it: the caller says what the target holds.
+    pub(crate) async fn finish(mut self) -> Result<Creation> {
+        let Some(parts) = &mut self.parts else {
+            let content = self.first.take().unwrap_or_default();
+            return self.folder.create(&self.target, content).await;
         };
-        if let Err(error) = self.folder.delete(&self.temporary).await {
-            tracing::debug!(%error, "a finished upload stays under its temporary name until the next sweep");
+        if self.folder.local().is_none() && self.folder.stat(&self.target).await?.is_some() {
+            self.abandon().await;
+            return Ok(Creation::Exists);
         }
-        match placed {
-            Ok(()) => Ok(Creation::Created),
-            Err(fault) if fault.is_already_exists() => Ok(Creation::Exists),
-            Err(fault) => Err(fault.into_error("put the file in place", &self.folder.display(target))),
+        if let Err(error) = parts.complete().await {
+            let error = self.error(error);
+            return Err(match self.folder.is_remote() {
+                true => error,
+                false => error.not_applied(),
+            });
+        }
+        match self.folder.local() {
+            Some(_) => self.folder.place(&self.path, &self.target).await,
+            None => Ok(Creation::Created),
         }
     }
 
     fn error(&self, error: object_store::Error) -> ha_core::Error {
-        Fault::from(error).into_error("write the file", &self.folder.display(&self.temporary))
+        Fault::from(error).into_error("write the file", &self.folder.display(&self.path))
     }
 }
 

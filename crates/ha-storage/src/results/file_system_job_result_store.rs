@@ -16,7 +16,7 @@ use super::result_file::{self, Progress, ResultName};
 use crate::folder::{DurableFolder, RelativePath, at_most, is_temporary};
 use crate::reports::Reports;
 use crate::shared::Shared;
-use crate::storage::{HaStorage, Location, PROBE_PREFIX, StorageBase, corrupt};
+use crate::storage::{HaStorage, PROBE_PREFIX, StorageBase, corrupt};
 
 /// The folder of all clusters' results in the storage directory.
 const RESULTS: &str = "job-results-store";
@@ -87,7 +87,7 @@ impl FileSystemJobResultStore {
         let Some(path) = settings.storage_path else {
             return Ok(Self::in_storage(storage, settings.delete_on_commit, health));
         };
-        let base = StorageBase::open(Location::parse(&path)?, create).await?;
+        let base = StorageBase::open(&path, create).await?;
         let folder = base.folder(&[], storage.environment());
         let shared = base.shared_or(&folder, storage.shared());
         if create {
@@ -267,8 +267,7 @@ async fn prove_writable(folder: &DurableFolder, storage: &HaStorage) -> Result<(
     let Some(probe) = RelativePath::root().child(&name) else {
         return Ok(());
     };
-    folder.create(&probe, Bytes::from_static(b"marker\n")).await?;
-    folder.delete(&probe).await.map(drop)
+    folder.try_out(&probe).await.map(drop)
 }
 
 #[async_trait]

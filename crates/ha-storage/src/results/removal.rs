@@ -7,7 +7,9 @@ use ha_core::error::{Error, ErrorKind, Result};
 
 use super::FileSystemJobResultStore;
 use super::result_file::{self, ResultName};
-use crate::folder::{DurableFolder, EntryKind, RelativePath, TemporaryFile, is_temporary};
+use crate::folder::{
+    DurableFolder, EntryKind, RelativePath, TemporaryFile, is_temporary, target_of_temporary,
+};
 
 /// The results of a cluster at one moment: what a clean-up that began then may delete, and what it leaves.
 #[derive(Clone, Debug, Default)]
@@ -88,9 +90,8 @@ impl FileSystemJobResultStore {
     /// Whether a name that is no result's belongs to this cluster: in a configured folder, which others may share,
     /// only what interrupted writes of results left does.
     pub(crate) fn owns(&self, name: &str) -> bool {
-        let is_of_a_result = name
-            .rsplit_once('#')
-            .is_some_and(|(name, _)| matches!(result_file::parse(name), ResultName::Of(..)));
+        let is_of_a_result = target_of_temporary(name)
+            .is_some_and(|name| matches!(result_file::parse(name), ResultName::Of(..)));
         is_of_a_result || !self.is_configured
     }
 

@@ -298,7 +298,7 @@ async fn a_folder_of_its_own_is_used_and_checked() {
     let local = LocalStorage::new().await;
     let own = local.directory.path().join("own results");
     let settings = JobResultStoreSettings {
-        storage_path: Some(format!("file://{}", own.display())),
+        storage_path: Some((&format!("file://{}", own.display())).into()),
         delete_on_commit: false,
     };
     let health = HealthMonitor::default();
@@ -315,7 +315,7 @@ async fn a_folder_of_its_own_is_used_and_checked() {
         .unwrap();
     assert!(again.has_dirty_job_result_entry(job(1)).await.unwrap());
     let bad = JobResultStoreSettings {
-        storage_path: Some("s3://b".to_owned()),
+        storage_path: Some("viewfs://b".into()),
         delete_on_commit: false,
     };
     let error = FileSystemJobResultStore::open(storage(), bad, health)
@@ -351,7 +351,7 @@ async fn results_in_a_configured_folder_are_left_for_whoever_shares_it() {
     let local = LocalStorage::new().await;
     let own = local.directory.path().join("own");
     let settings = JobResultStoreSettings {
-        storage_path: Some(own.display().to_string()),
+        storage_path: Some(own.to_str().unwrap().into()),
         delete_on_commit: false,
     };
     let store =

@@ -12,14 +12,15 @@ use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use tokio::sync::oneshot;
 
-use super::{Location, StorageBase};
+use super::{Location, StorageBase, StorageDirectory};
 use crate::folder::{Creation, DurableFolder, RelativePath, at_most};
 use crate::shared::{Shared, lock};
 use crate::state::envelope::{self, MAX_FILE};
 use crate::state::state_path;
 use crate::state::{ListedState, State, StateFile, StateKind};
 
-/// The HA storage of one cluster: `<storageDir>/<cluster-id>` on a local file system or in memory.
+/// The HA storage of one cluster: `<storageDir>/<cluster-id>` on a local file system, in a store of objects that
+/// several hosts reach, or in memory.
 ///
 /// Files are written to a temporary name, fsynced, put in place without overwriting, and their folder is
 /// fsynced: what a call returned for survives a power cut, and nothing half-written is ever visible. Reads
@@ -47,18 +48,18 @@ impl HaStorage {
     /// Opens the storage for reading and writing; makes the directory when it is missing, and proves that it can
     /// be written.
     ///
-    /// `storage_dir` is a path, a `file:` URI, or `memory:` for a fresh one that this process alone sees.
+    /// `directory` is a path, a `file:` URI, the URI of a store whose feature is built, or `memory:` for a fresh one
+    /// that this process alone sees.
     ///
     /// # Errors
     /// `Invalid` for a location that cannot be used; `Denied`, `Unavailable` or `Corrupt` when the directory
     /// cannot be made, read or written, or is none.
     pub async fn open(
-        storage_dir: &str,
+        directory: impl Into<StorageDirectory>,
         cluster_id: &ClusterId,
         environment: &Environment,
     ) -> Result<Arc<Self>> {
-        let location = Location::parse(storage_dir)?;
-        let base = StorageBase::open(location, true).await?;
+        let base = StorageBase::open(&directory.into(), true).await?;
         let storage = Self::build(base, cluster_id, environment);
         // A write that is looked at, which proves that the directory can be written.
         let now = storage.store_time().await?;
@@ -71,18 +72,19 @@ impl HaStorage {
     /// # Errors
     /// As [`HaStorage::open`], and `NotFound` when the directory is missing.
     pub async fn open_existing(
-        storage_dir: &str,
+        directory: impl Into<StorageDirectory>,
         cluster_id: &ClusterId,
         environment: &Environment,
     ) -> Result<Arc<Self>> {
-        let base = StorageBase::open(Location::parse(storage_dir)?, false).await?;
+        let base = StorageBase::open(&directory.into(), false).await?;
         Ok(Self::build(base, cluster_id, environment))
     }
 
     /// Checks how a storage directory is written, without touching it.
     ///
     /// # Errors
-    /// `Invalid` for what cannot be a storage directory of this version.
+    /// `Invalid` for what cannot be a storage directory of this program; a store that is not built is told with
+    /// the feature that builds it.
     pub fn check_location(storage_dir: &str) -> Result<()> {
         Location::parse(storage_dir).map(drop)
     }
@@ -92,7 +94,7 @@ impl HaStorage {
         Self::on_object_store(Arc::new(InMemory::new()), "memory:///", cluster_id, environment)
     }
 
-    /// A storage on any object store with conditional puts; `uri` is how it is named to people. Two of them on
+    /// A storage on any object store with conditional puts, whose requests end with their answers; `uri` is how it is named to people. Two of them on
     /// one object store in one process do not share locks: use one.
     pub fn on_object_store(
         store: Arc<dyn ObjectStore>,

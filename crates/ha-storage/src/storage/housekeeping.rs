@@ -2,7 +2,6 @@
 
 use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
 use ha_core::environment::steps;
 use ha_core::error::{Error, ErrorKind, Result};
 use ha_core::ids::{BlobKey, JobId};
@@ -38,14 +37,13 @@ impl HaStorage {
                 std::process::id()
             ),
         };
-        match self.create_identity(&identity).await? {
-            Creation::Created => Ok(identity),
-            Creation::Exists => self.read_identity().await?.ok_or_else(|| {
-                Error::new(ErrorKind::Unavailable, "it was made and removed by others")
-                    .at(self.display(IDENTITY))
-                    .not_applied()
-            }),
-        }
+        self.create_identity(&identity).await?;
+        // Whoever made it: on a store without conditional puts a later one may stand in its place.
+        self.read_identity().await?.ok_or_else(|| {
+            Error::new(ErrorKind::Unavailable, "it was made and removed by others")
+                .at(self.display(IDENTITY))
+                .not_applied()
+        })
     }
 
     async fn create_identity(&self, identity: &ClusterIdentity) -> Result<Creation> {
@@ -165,12 +163,8 @@ impl HaStorage {
     pub async fn store_time(&self) -> Result<SystemTime> {
         let name = format!("{PROBE_PREFIX}{}", self.environment().ids.uuid());
         let marker = layout([&name]);
-        self.folder()
-            .create(&marker, Bytes::from_static(b"marker\n"))
-            .await?;
-        let info = self.folder().stat(&marker).await;
-        self.folder().delete(&marker).await?;
-        info?.map(|info| info.last_modified).ok_or_else(|| {
+        let info = self.folder().try_out(&marker).await?;
+        info.map(|info| info.last_modified).ok_or_else(|| {
             Error::new(ErrorKind::Unavailable, "a file just written is not there")
                 .at(self.folder().display(&marker))
                 .not_applied()

@@ -6,6 +6,7 @@ mod ha_storage;
 mod housekeeping;
 mod location;
 mod storage_base;
+mod storage_directory;
 
 pub(crate) use housekeeping::PROBE_PREFIX;
 
@@ -15,6 +16,7 @@ pub use ha_storage::HaStorage;
 pub(crate) use ha_storage::corrupt;
 pub(crate) use location::Location;
 pub(crate) use storage_base::StorageBase;
+pub use storage_directory::StorageDirectory;
 
 #[cfg(test)]
 pub(crate) mod tests;

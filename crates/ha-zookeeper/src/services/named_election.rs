@@ -35,7 +35,7 @@ pub async fn named_leader_election(
     let options = SessionOptions::from_configuration(configuration)?;
     let revoke_timeout = configuration.get(&HighAvailabilityOptions::HA_REVOKE_TIMEOUT)?;
     let health = HealthMonitor::default();
-    let storage = HaStorage::open(&storage_dir, &cluster_id, &environment).await?;
+    let storage = HaStorage::open(storage_dir, &cluster_id, &environment).await?;
     let session = ZooKeeperSession::connect(options, environment.clone(), health.clone()).await?;
     let identity = IdentityGuard::new(
         Arc::new(session.clone()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ha_core::blobs::BlobStore;
 use ha_core::checkpoints::CheckpointRecoveryFactory;
-use ha_core::configuration::{Configuration, HighAvailabilityOptions, JobResultStoreOptions};
+use ha_core::configuration::{Configuration, HighAvailabilityOptions};
 use ha_core::election::{DefaultLeaderElectionService, LeaderElectionService};
 use ha_core::environment::{Environment, TaskScope};
 use ha_core::health::HealthMonitor;
@@ -15,7 +15,8 @@ use ha_core::retrieval::{DefaultLeaderRetrievalService, LeaderRetrievalService};
 use ha_core::services::HighAvailabilityServices;
 use ha_core::{Error, Result};
 use ha_storage::{
-    FileSystemJobResultStore, HaBlobStore, HaStorage, JobResultStoreSettings, OrphanRules, sweep_by_age,
+    FileSystemJobResultStore, HaBlobStore, HaStorage, JobResultStoreSettings, OrphanRules, StorageDirectory,
+    sweep_by_age,
 };
 use tokio::sync::Mutex;
 use uuid::Uuid;
@@ -137,7 +138,7 @@ impl ZooKeeperHaServices {
         contender: LatchData,
         environment: Environment,
     ) -> Result<Arc<Self>> {
-        let storage = HaStorage::open(&settings.storage_dir, &settings.cluster_id, &environment).await?;
+        let storage = HaStorage::open(settings.storage_dir, &settings.cluster_id, &environment).await?;
         let health = session.health();
         let result_files =
             FileSystemJobResultStore::open(Arc::clone(&storage), settings.results, health.clone()).await?;
@@ -283,7 +284,7 @@ impl ZooKeeperHaServices {
 struct Settings {
     cluster_id: ClusterId,
     paths: ClusterPaths,
-    storage_dir: String,
+    storage_dir: StorageDirectory,
     results: JobResultStoreSettings,
     revoke_timeout: Duration,
     orphan_age: Duration,
@@ -296,10 +297,7 @@ impl Settings {
             paths: paths_of(configuration, &cluster_id)?,
             cluster_id,
             storage_dir: storage_dir_of(configuration)?,
-            results: JobResultStoreSettings {
-                storage_path: configuration.get_optional(&JobResultStoreOptions::STORAGE_PATH)?,
-                delete_on_commit: configuration.get(&JobResultStoreOptions::DELETE_ON_COMMIT)?,
-            },
+            results: JobResultStoreSettings::from_configuration(configuration)?,
             revoke_timeout: configuration.get(&HighAvailabilityOptions::HA_REVOKE_TIMEOUT)?,
             orphan_age: HighAvailabilityOptions::orphan_age(configuration)?,
         })
@@ -312,8 +310,9 @@ pub(super) fn paths_of(configuration: &Configuration, cluster_id: &ClusterId) ->
     ClusterPaths::new(&quorum.chroot, root.as_str(), cluster_id)
 }
 
-pub(super) fn storage_dir_of(configuration: &Configuration) -> Result<String> {
-    configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH)
+pub(super) fn storage_dir_of(configuration: &Configuration) -> Result<StorageDirectory> {
+    let text = configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
+    Ok(StorageDirectory::new(text, configuration))
 }
 
 #[async_trait]

@@ -9,7 +9,7 @@ use ha_core::health::{BrokenEntry, HealthMonitor};
 use ha_core::ids::{ClusterId, JobId};
 use ha_core::jobs::{JobResultEntry, JobResultStore as _};
 use ha_core::{Error, ErrorKind, Result};
-use ha_storage::{FileSystemJobResultStore, HaStorage, JobResultStoreSettings};
+use ha_storage::{FileSystemJobResultStore, HaStorage, JobResultStoreSettings, StorageDirectory};
 use ha_zookeeper::client::{WireClient, connect_client};
 use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::session::SessionOptions;
@@ -79,8 +79,8 @@ impl Cluster {
         let (backend, location) = if in_zookeeper {
             connect(configuration, &cluster_id, environment).await?
         } else {
-            let storage_dir = configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
-            let storage = HaStorage::open_existing(&storage_dir, &cluster_id, environment).await?;
+            let storage =
+                HaStorage::open_existing(storage_dir(configuration)?, &cluster_id, environment).await?;
             if let Some(folder) = storage.local_folder() {
                 expect_cluster(&folder, &cluster_id)?;
             }
@@ -119,10 +119,8 @@ impl Cluster {
     /// # Errors
     /// `NotFound` when the directory is missing; `Denied`, `Unavailable` when it cannot be read.
     pub async fn storage(&self) -> Result<Arc<HaStorage>> {
-        let storage_dir = self
-            .configuration
-            .get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
-        HaStorage::open_existing(&storage_dir, &self.cluster_id, &self.environment).await
+        let directory = storage_dir(&self.configuration)?;
+        HaStorage::open_existing(directory, &self.cluster_id, &self.environment).await
     }
 
     /// What is stored about jobs, apart from results.
@@ -193,12 +191,7 @@ impl Cluster {
 
     /// Where results are, open for reading.
     async fn result_store(&self) -> Result<Arc<FileSystemJobResultStore>> {
-        let settings = JobResultStoreSettings {
-            storage_path: self
-                .configuration
-                .get_optional(&JobResultStoreOptions::STORAGE_PATH)?,
-            ..JobResultStoreSettings::default()
-        };
+        let settings = JobResultStoreSettings::from_configuration(&self.configuration)?;
         let storage = self.storage().await?;
         FileSystemJobResultStore::open_existing(storage, settings, HealthMonitor::default()).await
     }
@@ -282,6 +275,11 @@ impl Backend {
             ))
         })
     }
+}
+
+fn storage_dir(configuration: &Configuration) -> Result<StorageDirectory> {
+    let text = configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
+    Ok(StorageDirectory::new(text, configuration))
 }
 
 /// That there is something of the cluster: its folder, or results that outlived it.

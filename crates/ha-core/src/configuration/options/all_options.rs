@@ -1,6 +1,6 @@
 use super::flink_options::WITHOUT_MEANING;
 use super::not_built_options::NOT_BUILT;
-use super::{ClusterOptions, HighAvailabilityOptions, JobResultStoreOptions};
+use super::{ClusterOptions, HighAvailabilityOptions, JobResultStoreOptions, ObjectStoreOptions};
 use crate::configuration::OptionDefinition;
 
 /// Every option that has an effect.
@@ -21,6 +21,23 @@ static BUILT: &[&dyn OptionDefinition] = &[
     &HighAvailabilityOptions::HA_ORPHAN_AGE,
     &JobResultStoreOptions::STORAGE_PATH,
     &JobResultStoreOptions::DELETE_ON_COMMIT,
+    &ObjectStoreOptions::S3_ENDPOINT,
+    &ObjectStoreOptions::S3_REGION,
+    &ObjectStoreOptions::S3_PATH_STYLE_ACCESS,
+    &ObjectStoreOptions::S3_ALLOW_HTTP,
+    &ObjectStoreOptions::S3_ACCESS_KEY,
+    &ObjectStoreOptions::S3_SECRET_KEY,
+    &ObjectStoreOptions::S3_SESSION_TOKEN,
+    &ObjectStoreOptions::S3_CONDITIONAL_PUTS,
+    &ObjectStoreOptions::GS_ENDPOINT,
+    &ObjectStoreOptions::GS_ALLOW_HTTP,
+    &ObjectStoreOptions::GS_SERVICE_ACCOUNT_KEY,
+    &ObjectStoreOptions::GS_SERVICE_ACCOUNT_KEY_FILE,
+    &ObjectStoreOptions::AZURE_ACCOUNT_NAME,
+    &ObjectStoreOptions::AZURE_ACCOUNT_KEY,
+    &ObjectStoreOptions::AZURE_SAS_TOKEN,
+    &ObjectStoreOptions::AZURE_ENDPOINT,
+    &ObjectStoreOptions::AZURE_ALLOW_HTTP,
     &ClusterOptions::JOB_MANAGER_ADDRESS,
     &ClusterOptions::JOB_MANAGER_PORT,
     &ClusterOptions::REST_ADDRESS,

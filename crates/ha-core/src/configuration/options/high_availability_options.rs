@@ -38,7 +38,7 @@ impl HighAvailabilityOptions {
     /// Where state is stored.
     pub const HA_STORAGE_PATH: ConfigOption<String> = ConfigOption::new(
         "high-availability.storageDir",
-        "the directory for the state to which znodes point, a path or a file URI (memory for tests), for several hosts on a file system that all of them mount; required in the modes zookeeper and filesystem",
+        "the directory for the state to which znodes point, a path or a URI: file (for several hosts on a file system that all of them mount), s3, gs, az, hdfs (where the program was built with the feature), memory for tests; required in the modes zookeeper and filesystem",
     )
     .deprecated(&[
         "high-availability.zookeeper.storageDir",

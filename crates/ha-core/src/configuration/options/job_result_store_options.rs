@@ -7,7 +7,7 @@ impl JobResultStoreOptions {
     /// Where results are.
     pub const STORAGE_PATH: ConfigOption<String> = ConfigOption::new(
         "job-result-store.storage-path",
-        "the directory of the job results, a path or a file URI",
+        "the directory of the job results, a path or a URI as of high-availability.storageDir",
     )
     .derived_default("<storageDir>/job-results-store/<cluster-id>")
     .checked_by(storage_uri::check);

@@ -125,7 +125,7 @@ async fn a_configured_folder_of_results_that_others_share_is_left_alone() {
     local.storage.identity().await.unwrap();
     let shared = tempfile::tempdir().unwrap();
     let settings = JobResultStoreSettings {
-        storage_path: Some(shared.path().display().to_string()),
+        storage_path: Some(shared.path().to_str().unwrap().into()),
         delete_on_commit: false,
     };
     let results =

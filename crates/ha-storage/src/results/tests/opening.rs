@@ -16,7 +16,7 @@ async fn a_configured_folder_that_cannot_be_written_is_found_at_the_start() {
         own = "/sys/kernel".into();
     }
     let settings = JobResultStoreSettings {
-        storage_path: Some(own.display().to_string()),
+        storage_path: Some(own.to_str().unwrap().into()),
         delete_on_commit: false,
     };
     let opened =
