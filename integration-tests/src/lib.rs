@@ -28,5 +28,5 @@ pub use cluster::{CheckpointWatch, Event, LeaderSnapshot, TestCluster, TestJob};
 pub use ensemble::{Ensemble, EnsembleOptions};
 pub use leadership::{ClusterSettings, Contender, ContenderProcess, Intervals};
 pub use process::{ClusterProcess, ManagedProcess};
-pub use stalls::unstalled;
+pub use stalls::{unstalled, unstalled_case};
 pub use waiting::{eventually, full_form, pause, recovery_limit, scaled, seed, time_factor, unique_name};

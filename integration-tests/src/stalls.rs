@@ -37,6 +37,21 @@ pub async fn unstalled<T>(attempt: impl AsyncFnMut() -> Result<T>) -> Result<T> 
     repeat(attempt, StallWatch::start).await
 }
 
+/// [`unstalled`] for a case that fails by panics alone.
+///
+/// # Panics
+/// As the last attempt did.
+#[expect(clippy::panic, reason = "fails the test")]
+pub async fn unstalled_case(mut case: impl AsyncFnMut()) {
+    let attempt = async || {
+        case().await;
+        Ok(())
+    };
+    if let Err(error) = unstalled(attempt).await {
+        panic!("{error:#}");
+    }
+}
+
 /// What sees a machine stall.
 trait Watch {
     /// The longest time so far for which nothing ran.

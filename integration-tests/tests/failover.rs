@@ -9,12 +9,12 @@ use integration_tests::leadership::Intervals;
 use integration_tests::workload::Random;
 use integration_tests::{
     AdminClient, CheckpointWatch, ClusterProcess, Ensemble, EnsembleOptions, LeaderSnapshot, TestCluster,
-    TestJob, broken_invariant, full_form, pause, scaled, seed,
+    TestJob, broken_invariant, full_form, pause, scaled, seed, unstalled,
 };
 
-const SESSION_TIMEOUT: Duration = Duration::from_secs(6);
+const SESSION_TIMEOUT: Duration = Duration::from_secs(8);
 /// Far longer than I9 allows: what waits for this fails for another reason than a slow machine.
-const TAKE_OVER_TIMEOUT: Duration = Duration::from_secs(20);
+const TAKE_OVER_TIMEOUT: Duration = Duration::from_secs(40);
 /// How long the leader is stopped: far longer than its session lives.
 const STOPPED: Duration = Duration::from_secs(20);
 const JOB_DURATION: Duration = Duration::from_secs(30);
@@ -37,7 +37,7 @@ async fn job_survives_two_kills_and_a_pause_of_its_leader() -> Result<()> {
     let runs = if full_form() { FULL_RUNS } else { 1 };
     for seed in (0..runs).map(|run| first.wrapping_add(run)) {
         eprintln!("failover with HA_TEST_SEED={seed}");
-        run(seed)
+        unstalled(async || run(seed).await)
             .await
             .with_context(|| format!("failed with HA_TEST_SEED={seed}"))?;
     }
@@ -285,10 +285,7 @@ impl Run {
 
 /// The server's own log decides: of the stopped process's session there is nothing after the server closed it.
 fn expect_no_write_after_expiry(ensemble: &Ensemble, stopped: &LeaderSnapshot) -> Result<()> {
-    let Some(transactions) = ensemble.transactions()? else {
-        eprintln!("not checked against the server's log: it is not this test's own server");
-        return Ok(());
-    };
+    let transactions = ensemble.transactions()?;
     let mut of_session = transactions
         .iter()
         .filter(|transaction| transaction.session == stopped.zookeeper_session);

@@ -58,7 +58,7 @@ impl ZooKeeper {
             .with(Options::HA_ZOOKEEPER_QUORUM.key(), self.ensemble.connect_string())
             .with(Options::HA_ZOOKEEPER_ROOT.key(), ROOT)
             // Short for the case that waits for a session to expire, long enough for a busy machine.
-            .with(Options::HA_ZOOKEEPER_SESSION_TIMEOUT.key(), "8 s")
+            .with(Options::HA_ZOOKEEPER_SESSION_TIMEOUT.key(), "12 s")
             .with(Options::HA_ZOOKEEPER_SERVER_TICK_TIME.key(), "500 ms")
             .with(
                 JobResultStoreOptions::DELETE_ON_COMMIT.key(),

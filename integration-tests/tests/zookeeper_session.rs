@@ -11,7 +11,7 @@ use ha_core::{Effect, ErrorKind};
 use ha_zookeeper::client::{ClientSource as _, CreateMode, SessionId};
 use ha_zookeeper::session::{SessionStatus, ZooKeeperSession};
 use integration_tests::proxy::{Direction, FaultProxy};
-use integration_tests::{AdminClient, Ensemble, EnsembleOptions, eventually, unique_name};
+use integration_tests::{AdminClient, Ensemble, EnsembleOptions, eventually, unique_name, unstalled_case};
 use zookeeper::options;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -100,75 +100,85 @@ async fn a_start_without_servers_gives_up_and_says_what_was_tried() {
 
 #[tokio::test]
 async fn a_suspension_keeps_session_and_ephemerals() {
-    let mut ensemble = Ensemble::start(EnsembleOptions::standalone()).await.unwrap();
-    let session = connect(&ensemble.connect_string(), Duration::from_secs(10)).await;
-    let before = *session.status().borrow();
-    let path = create_ephemeral(&session).await;
-    ensemble.server(0).unwrap().stop().unwrap();
-    wait_for(&session, "suspended", |status| {
-        status.state == ConnectionState::Suspended
+    unstalled_case(async || {
+        let mut ensemble = Ensemble::start(EnsembleOptions::standalone()).await.unwrap();
+        // Suspended after two fifths of it.
+        let session = connect(&ensemble.connect_string(), Duration::from_secs(20)).await;
+        let before = *session.status().borrow();
+        let path = create_ephemeral(&session).await;
+        ensemble.server(0).unwrap().stop().unwrap();
+        wait_for(&session, "suspended", |status| {
+            status.state == ConnectionState::Suspended
+        })
+        .await;
+        ensemble.server(0).unwrap().cont().unwrap();
+        let after = wait_for(&session, "connected", SessionStatus::is_connected).await;
+        assert_eq!(after.session, before.session);
+        assert!(after.connects > before.connects);
+        assert!(
+            session
+                .client()
+                .await
+                .unwrap()
+                .exists(&path)
+                .await
+                .unwrap()
+                .is_some()
+        );
+        session.close().await;
     })
     .await;
-    ensemble.server(0).unwrap().cont().unwrap();
-    let after = wait_for(&session, "connected", SessionStatus::is_connected).await;
-    assert_eq!(after.session, before.session);
-    assert!(after.connects > before.connects);
-    assert!(
-        session
-            .client()
-            .await
-            .unwrap()
-            .exists(&path)
-            .await
-            .unwrap()
-            .is_some()
-    );
-    session.close().await;
 }
 
 #[tokio::test]
 async fn a_session_that_expired_is_replaced() {
-    let mut ensemble = Ensemble::start(EnsembleOptions::standalone()).await.unwrap();
-    let session = connect(&ensemble.connect_string(), Duration::from_secs(2)).await;
-    let before = *session.status().borrow();
-    let path = create_ephemeral(&session).await;
-    ensemble.server(0).unwrap().stop().unwrap();
-    wait_for(&session, "lost", |status| status.state == ConnectionState::Lost).await;
-    ensemble.server(0).unwrap().cont().unwrap();
-    let after = wait_for(&session, "a new session", |status| {
-        status.is_connected() && status.session != before.session
+    unstalled_case(async || {
+        let mut ensemble = Ensemble::start(EnsembleOptions::standalone()).await.unwrap();
+        let session = connect(&ensemble.connect_string(), Duration::from_secs(6)).await;
+        let before = *session.status().borrow();
+        let path = create_ephemeral(&session).await;
+        ensemble.server(0).unwrap().stop().unwrap();
+        wait_for(&session, "lost", |status| status.state == ConnectionState::Lost).await;
+        ensemble.server(0).unwrap().cont().unwrap();
+        let after = wait_for(&session, "a new session", |status| {
+            status.is_connected() && status.session != before.session
+        })
+        .await;
+        let client = session.client().await.unwrap();
+        assert_eq!(after.session, Some(client.session_id()));
+        eventually("the old session's node is gone", LONG, async || {
+            anyhow::ensure!(client.exists(&path).await?.is_none());
+            Ok(())
+        })
+        .await
+        .unwrap();
+        session.close().await;
     })
     .await;
-    let client = session.client().await.unwrap();
-    assert_eq!(after.session, Some(client.session_id()));
-    eventually("the old session's node is gone", LONG, async || {
-        anyhow::ensure!(client.exists(&path).await?.is_none());
-        Ok(())
-    })
-    .await
-    .unwrap();
-    session.close().await;
 }
 
 /// The client crate declares a session expired by itself after 1.4 timeouts without an answer, although the
 /// session lives on where its requests reach a server.
 #[tokio::test]
 async fn a_session_that_only_seemed_expired_is_attached_to_again() {
-    let ensemble = Ensemble::shared().await.unwrap();
-    let proxy = FaultProxy::start(&ensemble.connect_string()).await.unwrap();
-    let session = connect(&proxy.address(), Duration::from_secs(4)).await;
-    let before = *session.status().borrow();
-    let path = create_ephemeral(&session).await;
-    proxy.hold(Direction::ToClient, true);
-    wait_for(&session, "seemingly expired", |status| status.session.is_none()).await;
-    proxy.hold(Direction::ToClient, false);
-    let after = wait_for(&session, "connected", |status| {
-        status.is_connected() && status.session.is_some()
+    unstalled_case(async || {
+        let ensemble = Ensemble::shared().await.unwrap();
+        let proxy = FaultProxy::start(&ensemble.connect_string()).await.unwrap();
+        let session = connect(&proxy.address(), Duration::from_secs(8)).await;
+        let before = *session.status().borrow();
+        let path = create_ephemeral(&session).await;
+        proxy.hold(Direction::ToClient, true);
+        wait_for(&session, "seemingly expired", |status| status.session.is_none()).await;
+        proxy.hold(Direction::ToClient, false);
+        let after = wait_for(&session, "connected", |status| {
+            status.is_connected() && status.session.is_some()
+        })
+        .await;
+        assert_eq!(after.session, before.session);
+        let client = session.client().await.unwrap();
+        let stat = client.exists(&path).await.unwrap().unwrap();
+        assert_eq!(Some(SessionId(stat.ephemeral_owner)), before.session);
+        session.close().await;
     })
     .await;
-    assert_eq!(after.session, before.session);
-    let client = session.client().await.unwrap();
-    let stat = client.exists(&path).await.unwrap().unwrap();
-    assert_eq!(Some(SessionId(stat.ephemeral_owner)), before.session);
-    session.close().await;
 }

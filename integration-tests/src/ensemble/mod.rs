@@ -147,14 +147,19 @@ impl Ensemble {
         }
     }
 
-    /// Every transaction in the log of the first server so far; `None` when that is not this test's own.
+    /// Every transaction in the log of the first server so far.
     ///
     /// # Errors
-    /// ZooKeeper's tool cannot read the log.
-    pub fn transactions(&self) -> Result<Option<Vec<Transaction>>> {
+    /// ZooKeeper's tool cannot read the log, or the server is not this test's own: what is judged by the log is never
+    /// left out.
+    pub fn transactions(&self) -> Result<Vec<Transaction>> {
         match &self.kind {
-            Kind::Own(ensemble) => ensemble.servers().first().map(Server::transactions).transpose(),
-            Kind::Shared(_) | Kind::Given(_) => Ok(None),
+            Kind::Own(ensemble) => ensemble.servers().first().context("no server")?.transactions(),
+            Kind::Shared(_) | Kind::Given(_) => anyhow::bail!(
+                "this test reads a server's transaction log, which it cannot with {}; run it with \
+                 HA_TEST_ZOOKEEPER=process or container, and a server of its own",
+                self.description()
+            ),
         }
     }
 

@@ -85,16 +85,14 @@ async fn b07_starts_dropped_or_stopped_at_any_moment_leave_no_znode() {
         .filter(|node| node.stat.ephemeral_owner != 0)
         .collect();
     assert!(left.is_empty(), "{left:?}");
-    if let Some(transactions) = ensemble.transactions().unwrap() {
-        let log = LatchLog::replay(&latches, &transactions);
-        eprintln!("{} latches were made in {rounds} starts", log.made);
-        assert!(log.made > 0, "no start came so far as a latch");
-        assert_eq!(
-            log.most_of_a_session, 1,
-            "the session had several latches at a time"
-        );
-        assert!(log.left().is_empty(), "{:?}", log.left());
-    }
+    let log = LatchLog::replay(&latches, &ensemble.transactions().unwrap());
+    eprintln!("{} latches were made in {rounds} starts", log.made);
+    assert!(log.made > 0, "no start came so far as a latch");
+    assert_eq!(
+        log.most_of_a_session, 1,
+        "the session had several latches at a time"
+    );
+    assert!(log.left().is_empty(), "{:?}", log.left());
     run.election.close().await.unwrap();
     run.process.close().await;
 }

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::zookeeper::{Process, close_all, new_cluster, one_leads};
 
 /// How soon leadership moves where no session has to expire, on a busy machine.
-pub(crate) const SOON: Duration = Duration::from_secs(5);
+pub(crate) const SOON: Duration = Duration::from_secs(20);
 /// What waits this long fails for another reason than a slow machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 

@@ -89,21 +89,19 @@ async fn every_handover_elects_and_leaves_nothing_behind() {
         .filter(|node| node.stat.ephemeral_owner != 0)
         .collect();
     assert!(left.is_empty(), "left behind: {left:?}");
-    if let Some(transactions) = ensemble.transactions().unwrap() {
-        let log = LatchLog::replay(&run.group.paths.latches(), &transactions);
-        eprintln!("{} latches were made", log.made);
-        assert!(
-            log.made >= run.made,
-            "{} of {} latches are in the log",
-            log.made,
-            run.made
-        );
-        assert_eq!(
-            log.most_of_a_session, 1,
-            "a session had several latches at a time"
-        );
-        assert!(log.left().is_empty(), "left behind: {:?}", log.left());
-    }
+    let log = LatchLog::replay(&run.group.paths.latches(), &ensemble.transactions().unwrap());
+    eprintln!("{} latches were made", log.made);
+    assert!(
+        log.made >= run.made,
+        "{} of {} latches are in the log",
+        log.made,
+        run.made
+    );
+    assert_eq!(
+        log.most_of_a_session, 1,
+        "a session had several latches at a time"
+    );
+    assert!(log.left().is_empty(), "left behind: {:?}", log.left());
 }
 
 impl Run {
@@ -181,5 +179,8 @@ fn print_times(took: &[(Way, Duration)]) {
         }
     }
     let most = took.iter().map(|(_, time)| *time).max().unwrap_or_default();
-    assert!(most < scaled(SOON), "a hand-over took {most:?}");
+    assert!(
+        most < scaled(TIMEOUT),
+        "a hand-over took {most:?}, as long as a session takes to expire"
+    );
 }

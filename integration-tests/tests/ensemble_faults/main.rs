@@ -1,7 +1,7 @@
 //! Leadership while the ensemble is restarted, frozen and stopped, and while leaders come and go (design §2 to §5):
 //!
-//! - `rolling_restart`: a rolling restart under a running job changes no leader (B12); without tolerance each real
-//!   disconnection costs one revocation and one grant.
+//! - `rolling_restart`: a rolling restart under a running job changes no leader (B12).
+//! - `strict_rolling_restart`: without tolerance each real disconnection costs one revocation and one grant.
 //! - `freezes`: an ensemble that answers nothing for a part of the session timeout, and for twice the timeout (B12).
 //! - `restarts`: an ensemble that is killed and comes back, and what the client's backoff adds to that.
 //! - `handovers`: ten processes hand leadership over again and again; judged by the server's transaction log.
@@ -19,6 +19,8 @@ mod handovers;
 mod idle;
 mod latch_log;
 mod restarts;
+mod rolling;
 mod rolling_restart;
+mod strict_rolling_restart;
 #[path = "../zookeeper/mod.rs"]
 mod zookeeper;

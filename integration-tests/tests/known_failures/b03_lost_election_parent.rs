@@ -52,7 +52,7 @@ async fn leads_anew(process: &Process, terms: usize, admin: &AdminClient, within
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b03_parents_deleted_while_the_session_is_gone_are_made_again() {
-    let timeout = scaled(Duration::from_secs(2));
+    let timeout = scaled(Duration::from_secs(3));
     let ensemble = Ensemble::shared().await.unwrap();
     let admin = AdminClient::connect(&ensemble.connect_string()).await.unwrap();
     let proxy = FaultProxy::start(&ensemble.connect_string()).await.unwrap();

@@ -21,7 +21,7 @@ use ha_testkit::fakes::{
     Behaviour, ContenderCall, Gate, Recorder, RecordingContender, RecordingFatalErrorHandler,
 };
 use integration_tests::proxy::FaultProxy;
-use integration_tests::{AdminClient, Ensemble, eventually, scaled};
+use integration_tests::{AdminClient, Ensemble, eventually, scaled, unstalled_case};
 
 use crate::zookeeper::{AT_ONCE, Process, new_cluster, options, wait_until_leads};
 
@@ -57,58 +57,61 @@ async fn wait_until_revoked(contender: &RecordingContender) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b11_a_blocked_revocation_delays_neither_the_flag_nor_another_component() {
-    let timeout = scaled(Duration::from_secs(4));
-    let ensemble = Ensemble::shared().await.unwrap();
-    let servers = ensemble.connect_string();
-    let proxy = FaultProxy::start(&servers).await.unwrap();
-    let paths = new_cluster();
-    let gate = Gate::new();
-    let blocked = (Behaviour::Confirm, Behaviour::Block(gate.clone()));
-    let (old, fatal) = blocking("a", &proxy.address(), &paths, timeout, blocked).await;
-    let resource_manager = old.election.election(ComponentId::resource_manager());
-    let other = RecordingContender::confirming("http://a:2");
-    other.contend(&resource_manager).await;
-    let term = other.wait_for_grant().await;
-    wait_until_leads(&old, AT_ONCE).await;
-    let next = Process::start("b", &paths, options(&servers, timeout)).await;
+    unstalled_case(async || {
+        let timeout = scaled(Duration::from_secs(8));
+        let ensemble = Ensemble::shared().await.unwrap();
+        let servers = ensemble.connect_string();
+        let proxy = FaultProxy::start(&servers).await.unwrap();
+        let paths = new_cluster();
+        let gate = Gate::new();
+        let blocked = (Behaviour::Confirm, Behaviour::Block(gate.clone()));
+        let (old, fatal) = blocking("a", &proxy.address(), &paths, timeout, blocked).await;
+        let resource_manager = old.election.election(ComponentId::resource_manager());
+        let other = RecordingContender::confirming("http://a:2");
+        other.contend(&resource_manager).await;
+        let term = other.wait_for_grant().await;
+        wait_until_leads(&old, AT_ONCE).await;
+        let next = Process::start("b", &paths, options(&servers, timeout)).await;
 
-    // Cut off for longer than the lease.
-    proxy.hold_both(true);
-    eventually("the next one leads", LONG, async || {
-        // In this order: if the old one leads after the next one does, both do at once.
-        let next_leads = next.leads().await;
-        assert!(!(next_leads && old.service.has_leadership(term).await));
-        assert!(!(next_leads && resource_manager.has_leadership(term).await));
-        anyhow::ensure!(next_leads);
-        Ok(())
-    })
-    .await
-    .unwrap();
-    wait_until_revoked(&old.contender).await;
-    assert_eq!(old.contender.calls().last(), Some(&REVOKED), "it still blocks");
-    other
-        .wait_for_call("returned from the revocation", |call| {
-            *call == ContenderCall::RevokeReturned
+        // Cut off for longer than the lease.
+        proxy.hold_both(true);
+        eventually("the next one leads", LONG, async || {
+            // In this order: if the old one leads after the next one does, both do at once.
+            let next_leads = next.leads().await;
+            assert!(!(next_leads && old.service.has_leadership(term).await));
+            assert!(!(next_leads && resource_manager.has_leadership(term).await));
+            anyhow::ensure!(next_leads);
+            Ok(())
         })
-        .await;
-    let error = fatal.wait_for_kind(ErrorKind::Internal).await;
-    assert_eq!(error.subject(), Some(ComponentId::dispatcher().as_str()));
+        .await
+        .unwrap();
+        wait_until_revoked(&old.contender).await;
+        assert_eq!(old.contender.calls().last(), Some(&REVOKED), "it still blocks");
+        other
+            .wait_for_call("returned from the revocation", |call| {
+                *call == ContenderCall::RevokeReturned
+            })
+            .await;
+        let error = fatal.wait_for_kind(ErrorKind::Internal).await;
+        assert_eq!(error.subject(), Some(ComponentId::dispatcher().as_str()));
 
-    // It contends again although it blocks, and the other component leads again.
-    proxy.cut();
-    proxy.hold_both(false);
-    next.close().await;
-    let term = other.wait_for_grants(2).await;
-    assert!(resource_manager.has_leadership(term).await);
-    assert!(
-        !old.service.has_leadership(term).await,
-        "not told of the term, so not leading in it"
-    );
-    assert_eq!(old.contender.sessions().len(), 1);
-    gate.open();
-    assert_eq!(old.contender.wait_for_grants(2).await, term);
-    assert!(old.service.has_leadership(term).await);
-    old.close().await;
+        // It contends again although it blocks, and the other component leads again.
+        proxy.cut();
+        proxy.hold_both(false);
+        next.close().await;
+        let term = other.wait_for_grants(2).await;
+        assert!(resource_manager.has_leadership(term).await);
+        assert!(
+            !old.service.has_leadership(term).await,
+            "not told of the term, so not leading in it"
+        );
+        assert_eq!(old.contender.sessions().len(), 1);
+        gate.open();
+        assert_eq!(old.contender.wait_for_grants(2).await, term);
+        assert!(old.service.has_leadership(term).await);
+        old.close().await;
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -25,11 +25,11 @@ use ha_testkit::fakes::{
 };
 use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::services::ZooKeeperHaServices;
-use integration_tests::proxy::{Direction, FaultProxy};
+use integration_tests::proxy::{Direction, FaultProxy, RequestFilter, RequestKind};
 use integration_tests::{AdminClient, Ensemble, pause, unique_name};
 use tempfile::TempDir;
 
-/// How late the removals of the first term come.
+/// How late the removals of the first term come, and in what time a second term would begin that did not wait.
 const LATE: Duration = Duration::from_millis(500);
 const ROOT: &str = "/ha-test";
 
@@ -170,9 +170,11 @@ async fn b16_a_removal_that_was_sent_in_the_first_term_and_arrives_later_is_refu
     contender.wait_for_grant().await;
     let first = cluster.stores().await;
     first.graphs.put_job_graph(&graph(job(1), "a")).await.unwrap();
+    let removals = RequestFilter::from(RequestKind::Multi).about(&cluster.paths.job_graph(job(1)));
+    let sent = cluster.proxy.arrival(removals, 1);
     cluster.proxy.hold(Direction::ToServer, true);
     let (removal, ()) = futures::join!(first.graphs.remove_job_graph(job(1)), async {
-        pause(LATE).await;
+        sent.happened().await.unwrap();
         cluster.delete_latch().await;
         cluster.proxy.hold_both(false);
     });

@@ -22,7 +22,9 @@ use ha_core::{Error, ErrorKind};
 use ha_testkit::fakes::{ContenderCall, Recorder, SimulatedProcess};
 use ha_zookeeper::client::{ClientSource as _, CreateMode};
 use ha_zookeeper::paths::ClusterPaths;
-use integration_tests::{AdminClient, Ensemble, NodeSnapshot, eventually, scaled};
+use integration_tests::{
+    AdminClient, Ensemble, NodeSnapshot, eventually, recovery_limit, scaled, unstalled_case,
+};
 use uuid::Uuid;
 use zookeeper_client::Acls;
 
@@ -96,69 +98,77 @@ async fn published(admin: &AdminClient, paths: &ClusterPaths, process: &Process)
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b18_a_restart_under_the_same_name_waits_for_its_ghost() {
-    let timeout = scaled(Duration::from_secs(4));
-    let ensemble = Ensemble::shared().await.unwrap();
-    let servers = ensemble.connect_string();
-    let admin = AdminClient::connect(&servers).await.unwrap();
-    let paths = new_cluster();
-    let (killable, old) = leading_process("a", &servers, &paths, timeout).await;
-    let (ghost, term) = (old.latch(), old.term().await.unwrap());
-    let ghost_before = admin.node(&ghost).await.unwrap().unwrap();
-    killable.kill();
+    unstalled_case(async || {
+        let timeout = scaled(Duration::from_secs(8));
+        let ensemble = Ensemble::shared().await.unwrap();
+        let servers = ensemble.connect_string();
+        let admin = AdminClient::connect(&servers).await.unwrap();
+        let paths = new_cluster();
+        let (killable, old) = leading_process("a", &servers, &paths, timeout).await;
+        let (ghost, term) = (old.latch(), old.term().await.unwrap());
+        let ghost_before = admin.node(&ghost).await.unwrap().unwrap();
+        killable.kill();
 
-    let new = Process::start("a", &paths, options(&servers, timeout)).await;
-    let mut stood_beside = false;
-    let healed_in = timeout + TICK * 2 + Duration::from_secs(1);
-    eventually_led("the new one leads", &[&new], healed_in, async |leaders| {
-        // Asked after who leads: once gone, it never comes back.
-        if let Some(ghost) = admin.node(&ghost).await? {
-            assert_eq!(leaders, [0; 0], "leading beside the ghost");
-            assert_eq!(ghost, ghost_before, "the ghost was set");
-            stood_beside |= admin.children(&paths.latches()).await?.len() == 2;
-            anyhow::bail!("the ghost stands");
-        }
-        anyhow::ensure!(!leaders.is_empty());
-        Ok(())
+        let new = Process::start("a", &paths, options(&servers, timeout)).await;
+        let mut stood_beside = false;
+        let healed_in = recovery_limit(timeout + TICK * 2 + Duration::from_secs(1));
+        eventually_led("the new one leads", &[&new], healed_in, async |leaders| {
+            // Asked after who leads: once gone, it never comes back.
+            if let Some(ghost) = admin.node(&ghost).await? {
+                assert_eq!(leaders, [0; 0], "leading beside the ghost");
+                assert_eq!(ghost, ghost_before, "the ghost was set");
+                stood_beside |= admin.children(&paths.latches()).await?.len() == 2;
+                anyhow::bail!("the ghost stands");
+            }
+            anyhow::ensure!(!leaders.is_empty());
+            Ok(())
+        })
+        .await;
+        assert!(stood_beside, "it did not wait for the ghost to contend");
+        assert_ne!(new.term().await, Some(term));
+        let info = published(&admin, &paths, &new).await;
+        assert_eq!(info.stat.version, 0, "created, not set");
+        new.close().await;
     })
     .await;
-    assert!(stood_beside, "it did not wait for the ghost to contend");
-    assert_ne!(new.term().await, Some(term));
-    let info = published(&admin, &paths, &new).await;
-    assert_eq!(info.stat.version, 0, "created, not set");
-    new.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b18_leader_information_of_a_dying_session_is_replaced_and_does_not_die_with_it() {
-    let timeout = scaled(Duration::from_secs(4));
-    let ensemble = Ensemble::shared().await.unwrap();
-    let servers = ensemble.connect_string();
-    let admin = AdminClient::connect(&servers).await.unwrap();
-    let paths = new_cluster();
-    let (killable, old) = leading_process("a", &servers, &paths, timeout).await;
-    let marker = format!("{}/marker", paths.leader());
-    let client = old.session.client().await.unwrap();
-    client
-        .create(&marker, "".into(), CreateMode::Ephemeral)
+    unstalled_case(async || {
+        let timeout = scaled(Duration::from_secs(8));
+        let ensemble = Ensemble::shared().await.unwrap();
+        let servers = ensemble.connect_string();
+        let admin = AdminClient::connect(&servers).await.unwrap();
+        let paths = new_cluster();
+        let (killable, old) = leading_process("a", &servers, &paths, timeout).await;
+        let marker = format!("{}/marker", paths.leader());
+        let client = old.session.client().await.unwrap();
+        client
+            .create(&marker, "".into(), CreateMode::Ephemeral)
+            .await
+            .unwrap();
+        drop(client);
+        let ghost = old.latch();
+        killable.kill();
+        // The latch goes, and what it had published stays as long as its session.
+        admin.delete(&ghost).await.unwrap();
+        let new = Process::start("a", &paths, options(&servers, timeout)).await;
+        wait_until_leads(&new, AT_ONCE).await;
+        let replaced = published(&admin, &paths, &new).await;
+        assert_eq!(replaced.stat.version, 0, "created, not set");
+        let marker_stands = admin.node(&marker).await.unwrap().is_some();
+        assert!(marker_stands, "the old session had expired before");
+        eventually("the old session has expired", LONG, async || {
+            anyhow::ensure!(admin.node(&marker).await?.is_none());
+            Ok(())
+        })
         .await
         .unwrap();
-    drop(client);
-    let ghost = old.latch();
-    killable.kill();
-    // The latch goes, and what it had published stays as long as its session.
-    admin.delete(&ghost).await.unwrap();
-    let new = Process::start("a", &paths, options(&servers, timeout)).await;
-    wait_until_leads(&new, AT_ONCE).await;
-    let replaced = published(&admin, &paths, &new).await;
-    assert_eq!(replaced.stat.version, 0, "created, not set");
-    eventually("the old session has expired", LONG, async || {
-        anyhow::ensure!(admin.node(&marker).await?.is_none());
-        Ok(())
+        assert_eq!(published(&admin, &paths, &new).await, replaced);
+        new.close().await;
     })
-    .await
-    .unwrap();
-    assert_eq!(published(&admin, &paths, &new).await, replaced);
-    new.close().await;
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -20,7 +20,7 @@ use ha_core::retrieval::LeaderRetrievalService;
 use ha_testkit::fakes::RecordingListener;
 use ha_zookeeper::paths::ClusterPaths;
 use integration_tests::proxy::FaultProxy;
-use integration_tests::{Ensemble, eventually, scaled};
+use integration_tests::{Ensemble, eventually, scaled, unstalled_case};
 
 use crate::zookeeper::{AT_ONCE, Process, new_cluster, options, wait_until_leads};
 
@@ -169,26 +169,29 @@ async fn b19_after_a_suspension_another_leader_is_told_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b19_after_a_loss_the_same_leader_is_told_once_to_all() {
-    let ensemble = Ensemble::shared().await.unwrap();
-    let servers = ensemble.connect_string();
-    let paths = new_cluster();
-    let leader = Process::start("x", &paths, options(&servers, TIMEOUT)).await;
-    let follower = Follower::new(&servers, &paths, scaled(Duration::from_secs(6))).await;
-    follower.all_know("http://x:1").await;
-    follower.cut_off().await;
-    follower.reaches(ConnectionState::Lost).await;
-    for (listener, service) in &follower.listeners {
-        listener.wait_for_none().await;
-        assert_eq!(*service.subscribe().borrow(), None);
-    }
-    follower.heal();
-    follower.all_know("http://x:1").await;
-    readdress(&leader, "http://x:2").await;
-    follower.all_know("http://x:2").await;
-    let (x, y) = ("http://x:1", "http://x:2");
-    for index in [STRICT, TOLERANT] {
-        assert_eq!(follower.told(index), [x, "-", x, y]);
-    }
-    follower.close().await;
-    leader.close().await;
+    unstalled_case(async || {
+        let ensemble = Ensemble::shared().await.unwrap();
+        let servers = ensemble.connect_string();
+        let paths = new_cluster();
+        let leader = Process::start("x", &paths, options(&servers, TIMEOUT)).await;
+        let follower = Follower::new(&servers, &paths, scaled(Duration::from_secs(8))).await;
+        follower.all_know("http://x:1").await;
+        follower.cut_off().await;
+        follower.reaches(ConnectionState::Lost).await;
+        for (listener, service) in &follower.listeners {
+            listener.wait_for_none().await;
+            assert_eq!(*service.subscribe().borrow(), None);
+        }
+        follower.heal();
+        follower.all_know("http://x:1").await;
+        readdress(&leader, "http://x:2").await;
+        follower.all_know("http://x:2").await;
+        let (x, y) = ("http://x:1", "http://x:2");
+        for index in [STRICT, TOLERANT] {
+            assert_eq!(follower.told(index), [x, "-", x, y]);
+        }
+        follower.close().await;
+        leader.close().await;
+    })
+    .await;
 }

@@ -2,25 +2,31 @@
 //! recovered and written.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use integration_tests::leadership::Load;
-use integration_tests::proxy::{Direction, FaultProxy};
-use integration_tests::{Ensemble, EnsembleOptions, eventually, pause};
+use integration_tests::proxy::{Direction, FaultProxy, RequestFilter, RequestKind};
+use integration_tests::{Ensemble, EnsembleOptions, eventually, pause, unstalled};
 use serde_json::Value;
 
-use crate::rig::{LONG, Rig};
-use crate::scenario::TIMEOUT;
+use crate::rig::{LONG, Rig, session_timeout};
 
 /// How many jobs have a checkpoint queued, with which the one before is deleted.
 const JOBS: u8 = 4;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b10_what_a_stopped_leader_had_queued_is_refused_and_removes_nothing() -> Result<()> {
-    let ensemble = Ensemble::start(EnsembleOptions::standalone()).await?;
+    unstalled(async || {
+        let ensemble = Ensemble::start(EnsembleOptions::standalone()).await?;
+        let rig = Rig::new(&ensemble.connect_string()).await?;
+        rig.judged(the_leader_is_stopped_with_writes_queued(&ensemble, &rig))
+            .await
+    })
+    .await
+}
+
+async fn the_leader_is_stopped_with_writes_queued(ensemble: &Ensemble, rig: &Rig) -> Result<()> {
     let server = ensemble.connect_string();
-    let rig = Rig::new(&server, TIMEOUT).await?;
     let proxy = FaultProxy::start(&server).await?;
     let mut old = rig.spawn("old", &proxy.address())?;
     old.wait_until_leads(LONG).await?;
@@ -30,29 +36,35 @@ async fn b10_what_a_stopped_leader_had_queued_is_refused_and_removes_nothing() -
     // Checkpoint N is there; N + 1, with which N goes, is queued: its file is durable, its multi under way.
     let first = checkpoints(&mut old).await?;
     old.ask(&format!("open {JOBS}")).await?;
+    let adds = RequestFilter::matching(|request| {
+        let mut operations = request.operations.iter();
+        operations.any(|operation| {
+            operation.kind == RequestKind::Create && operation.path.contains("/checkpoints/")
+        })
+    });
+    let under_way = proxy.arrival(adds, usize::from(JOBS));
     proxy.hold(Direction::ToServer, true);
     old.ask("queue").await?;
     eventually(
         "the files of the queued checkpoints are there",
         LONG,
         async || {
-            let files = files(&rig)?.len();
+            let files = files(rig)?.len();
             ensure!(files == 2 * usize::from(JOBS), "{files} files");
             Ok(())
         },
     )
     .await?;
-    // In which the multis reach the connection.
-    pause(Duration::from_millis(200)).await;
+    under_way.happened().await?;
     old.signals().stop()?;
-    let queued = pointers(&rig).await?;
+    let queued = pointers(rig).await?;
     ensure!(queued.values().eq(first.values()), "{queued:?}, {first:?}");
 
     next.wait_until_leads(LONG).await?;
     let second = checkpoints(&mut next).await?;
     // What was on the way arrives first, then the process goes on.
     proxy.hold(Direction::ToServer, false);
-    pause(TIMEOUT.mul_f64(0.25)).await;
+    pause(session_timeout() / 4).await;
     old.signals().cont()?;
 
     let outcomes = old.ask("queued").await?;
@@ -63,7 +75,7 @@ async fn b10_what_a_stopped_leader_had_queued_is_refused_and_removes_nothing() -
     ensure!(all_refused, "{outcomes}");
     let refused: u64 = failed.values().filter_map(Value::as_u64).sum();
     ensure!(refused == u64::from(JOBS), "{outcomes}");
-    let now = pointers(&rig).await?;
+    let now = pointers(rig).await?;
     ensure!(now == second, "pointers went back: {now:?}, written {second:?}");
     for (job, checkpoint) in &second {
         ensure!(
@@ -81,7 +93,7 @@ async fn b10_what_a_stopped_leader_had_queued_is_refused_and_removes_nothing() -
     old.wait_until_leads(LONG).await?;
     checkpoints(&mut old).await?;
     old.stop().await?;
-    rig.judge_writes(&ensemble)?;
+    rig.judge_writes(ensemble)?;
     rig.judge_intervals()?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 //!
 //! The servers reach each other's quorum ports through links of this process ([`EnsembleOptions::with_peer_links`]).
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -11,10 +12,8 @@ use integration_tests::leadership::HandOver;
 use integration_tests::workload::Random;
 use integration_tests::{Ensemble, EnsembleOptions, pause};
 
-use crate::rig::{LONG, Rig, pause_about, seeded, tell};
+use crate::rig::{LONG, Rig, pause_about, seeded, session_timeout, tell};
 
-/// Ten ticks.
-const TIMEOUT: Duration = Duration::from_secs(5);
 /// A server that is cut off goes on serving for so many ticks: much longer than a session lasts.
 const SYNC_LIMIT: u32 = 80;
 const FULL_RUNS: u64 = 20;
@@ -50,6 +49,8 @@ async fn runs(what: &str, cut_off: CutOff) -> Result<()> {
 }
 
 async fn run(ensemble: &mut Ensemble, cut_off: CutOff, random: &mut Random) -> Result<HandOver> {
+    // An attempt that a stalling machine spoilt may have left them cut.
+    ensemble.links()?.all(LinkState::Open);
     ensemble.wait_until_serving().await?;
     let leader = ensemble.leader().await?;
     let followers: Vec<_> = (0..3).filter(|server| *server != leader).collect();
@@ -74,25 +75,48 @@ async fn run(ensemble: &mut Ensemble, cut_off: CutOff, random: &mut Random) -> R
         .collect::<Vec<_>>()
         .join(",");
 
-    let rig = Rig::new(&others, TIMEOUT).await?;
-    let (mut old, mut next) = rig.leader_and_standby(&address.to_string(), &others).await?;
+    let rig = Rig::new(&others).await?;
+    let lonely = Lonely {
+        index: lonely,
+        role,
+        address,
+    };
+    rig.judged(cut_off_from(ensemble, &lonely, &others, &rig, random))
+        .await
+}
+
+/// The server that is cut off.
+struct Lonely {
+    index: usize,
+    role: ServerRole,
+    address: SocketAddr,
+}
+
+async fn cut_off_from(
+    ensemble: &Ensemble,
+    lonely: &Lonely,
+    others: &str,
+    rig: &Rig,
+    random: &mut Random,
+) -> Result<HandOver> {
+    let (mut old, mut next) = rig
+        .leader_and_standby(&lonely.address.to_string(), others)
+        .await?;
     // Until the lease is as long as it gets, and then any moment between two heartbeats and ticks.
-    pause_about(TIMEOUT, random).await;
+    pause_about(session_timeout() / 2, random).await;
     ensure!(old.leads().await?, "it lost leadership before the fault");
 
     let links = ensemble.links()?;
-    links.around(
-        lonely,
-        match cut_off {
-            CutOff::Follower => LinkState::Held,
-            CutOff::Leader => LinkState::Severed,
-        },
-    );
+    let state = match lonely.role {
+        ServerRole::Leader => LinkState::Severed,
+        _ => LinkState::Held,
+    };
+    links.around(lonely.index, state);
     next.wait_until_leads(LONG).await?;
     // What makes the case: the server did not know yet, and went on serving the old leader's client.
-    let serves_as = ServerRole::ask(address)?;
+    let serves_as = ServerRole::ask(lonely.address)?;
     ensure!(
-        serves_as == role,
+        serves_as == lonely.role,
         "the server that was cut off is {serves_as:?} by now"
     );
     ensure!(!old.leads().await?, "the old leader leads still");
@@ -102,6 +126,6 @@ async fn run(ensemble: &mut Ensemble, cut_off: CutOff, random: &mut Random) -> R
     ensure!(one == "next", "{one} leads");
     ensemble.wait_until_serving().await?;
     let load = rig.end(old, next).await?;
-    tell(&format!("{cut_off:?}: {load}"));
+    tell(&format!("{:?} cut off: {load}", lonely.role));
     rig.judge_intervals()
 }

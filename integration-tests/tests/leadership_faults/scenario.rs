@@ -8,10 +8,7 @@ use integration_tests::proxy::{Direction, FaultProxy};
 use integration_tests::workload::Random;
 use integration_tests::{Ensemble, EnsembleOptions, pause};
 
-use crate::rig::{LONG, Rig, pause_about, tell};
-
-/// Eight ticks.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(4);
+use crate::rig::{LONG, Rig, pause_about, session_timeout, tell};
 
 /// What happens to the leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +27,15 @@ pub(crate) enum Fault {
 pub(crate) async fn run(fault: Fault, random: &mut Random) -> Result<HandOver> {
     let ensemble = Ensemble::start(EnsembleOptions::standalone()).await?;
     let server = ensemble.connect_string();
-    let rig = Rig::new(&server, TIMEOUT).await?;
+    let rig = Rig::new(&server).await?;
+    rig.judged(happens(fault, random, &ensemble, &rig)).await
+}
+
+async fn happens(fault: Fault, random: &mut Random, ensemble: &Ensemble, rig: &Rig) -> Result<HandOver> {
+    let server = ensemble.connect_string();
     let proxy = FaultProxy::start(&server).await?;
     let (mut old, mut next) = rig.leader_and_standby(&proxy.address(), &server).await?;
-    pause_about(TIMEOUT, random).await;
+    pause_about(session_timeout() / 2, random).await;
     ensure!(old.leads().await?, "it lost leadership before the fault");
 
     suffer(fault, &mut old, &mut next, &proxy, random).await?;
@@ -41,7 +43,7 @@ pub(crate) async fn run(fault: Fault, random: &mut Random) -> Result<HandOver> {
     let one = rig.one_leads(&mut old, &mut next).await?;
     ensure!(one == "next", "{one} leads");
     let load = rig.end(old, next).await?;
-    let terms = rig.judge_writes(&ensemble)?;
+    let terms = rig.judge_writes(ensemble)?;
     let counts: Vec<_> = terms.iter().map(|term| term.count).collect();
     tell(&format!("{fault:?}: writes of each term {counts:?}, {load}"));
     ensure!(
@@ -61,7 +63,7 @@ async fn suffer(
 ) -> Result<()> {
     let longer = Duration::from_millis(random.below(1500));
     // Twice the session, and up to half of it more.
-    let twice = TIMEOUT * 2 + TIMEOUT.mul_f64(0.5).mul_f64(fraction(random));
+    let twice = session_timeout() * 2 + session_timeout().mul_f64(0.5).mul_f64(fraction(random));
     match fault {
         Fault::RequestsLost | Fault::RepliesLost => {
             let direction = match fault {

@@ -15,7 +15,7 @@ use integration_tests::{Ensemble, eventually, scaled, unique_name};
 /// Of sessions that must not end by themselves.
 const LONG_LIVED: Duration = Duration::from_secs(30);
 /// Of sessions that are to expire.
-const SHORT_LIVED: Duration = Duration::from_secs(4);
+const SHORT_LIVED: Duration = Duration::from_secs(10);
 const LIMIT: Duration = Duration::from_secs(30);
 
 enum Server {
