@@ -5,6 +5,9 @@
 //! stops, kills or configures servers starts its own by [`Ensemble::start`]. Everything that was started is killed
 //! by its process id when its handle is dropped, also when the test panics.
 //!
+//! A machine may stall for seconds: what is waited for is waited for as long as it takes ([`eventually`]), and a case
+//! that a stall spoils is made again ([`unstalled`]).
+//!
 //! [`flink_tests`] says which test holds what of Flink's tests, and which provokes which known failure.
 
 pub mod admin;
