@@ -102,7 +102,20 @@ impl ZkError {
             | ZkCode::Other => ErrorKind::Unavailable,
         };
         let effect = self.effect();
-        Error::new(kind, self.message).at(path).with_effect(effect)
+        let advice = match self.code {
+            ZkCode::QuotaExceeded => {
+                Some("raise ZooKeeper's quota of this part of the tree, or delete what is not needed there")
+            }
+            ZkCode::Throttled => {
+                Some("relieve the ZooKeeper servers: they refuse requests because they have too many")
+            }
+            _ => None,
+        };
+        let error = Error::new(kind, self.message).at(path).with_effect(effect);
+        match advice {
+            Some(advice) => error.advise(advice),
+            None => error,
+        }
     }
 }
 

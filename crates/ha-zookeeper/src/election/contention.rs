@@ -7,6 +7,7 @@ use ha_core::{Error, ErrorKind, Result};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::failures::Failures;
 use super::shared::{Command, Shared};
 use crate::identity::LeadershipPrecondition;
 use crate::latch::LeaderLatch;
@@ -41,7 +42,7 @@ impl Contention {
         // Not so long that it would delay a leader beyond what healing may take (I9).
         let longest = RETRY.1.min(self.shared.session.session_timeout() / 4);
         let mut backoff = Backoff::new(RETRY.0, longest);
-        let mut reported = None;
+        let mut failures = Failures::default();
         tokio::select! {
             biased;
             () = self.closing.cancelled() => {}
@@ -59,6 +60,7 @@ impl Contention {
                 break;
             };
             let began = self.shared.clock().now();
+            let connection = present.connection();
             let stands = self.latch.may_stand(present.client.as_ref());
             let stood = match self.gives_up_at() {
                 Some(at) if stands && at <= began => self.give_up_place().await,
@@ -67,14 +69,21 @@ impl Contention {
             match stood {
                 Ok(Next::Leave) => break,
                 Ok(Next::Again) => {
-                    reported = None;
+                    failures.over();
                     if self.shared.clock().now().saturating_since(began) >= RETRY.0 {
                         backoff.reset();
                         continue;
                     }
                     // Over at once: somebody may go on deleting what is made here.
                 }
-                Err(error) => self.note(error, &mut reported),
+                Err(error) => {
+                    let connected = connection.is_some() && present.connection() == connection;
+                    if failures.is_to_be_told(&error, connected, self.shared.clock().now()) {
+                        self.shared.report(error);
+                    } else {
+                        tracing::debug!(%error, "standing in the election anew");
+                    }
+                }
             }
             tokio::select! {
                 () = self.closing.cancelled() => break,
@@ -83,18 +92,6 @@ impl Contention {
         }
         let result = self.leave().await;
         self.shared.left.send_replace(Some(result));
-    }
-
-    /// Reports a failure once, and not at all while it is only the connection (the session tells of that) or a
-    /// tree that is being deleted (it is made again).
-    fn note(&self, error: Error, reported: &mut Option<String>) {
-        let text = error.to_string();
-        if matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::NotFound) {
-            tracing::debug!(%error, "standing in the election anew");
-        } else if reported.as_ref() != Some(&text) {
-            *reported = Some(text);
-            self.shared.report(error);
-        }
     }
 
     /// The latch of this name is the lowest, so that nobody else leads before it is granted or gone.

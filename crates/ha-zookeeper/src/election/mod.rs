@@ -3,6 +3,7 @@
 mod contention;
 mod driver;
 mod driver_factory;
+mod failures;
 mod information_watch;
 mod leading;
 mod publication;

@@ -141,9 +141,14 @@ impl FencedWriter {
                 },
                 Err(Failure::Error(error)) => return Err(error),
                 Err(Failure::ReplyLost(error)) => {
-                    // A check alone changes nothing, so it may be sent again whatever became of it.
-                    let verdict = match operations.is_empty() {
-                        true if error.code == ZkCode::ConnectionLoss => Verdict::NotApplied,
+                    let verdict = match (operations.is_empty(), error.code) {
+                        // A check alone changes nothing, so it may be sent again whatever became of it.
+                        (true, ZkCode::ConnectionLoss) => Verdict::NotApplied,
+                        (true, ZkCode::SessionOver) => {
+                            return Err(Error::not_leader("the session of this term is over")
+                                .at(self.paths.latches())
+                                .caused_by(error));
+                        }
                         _ => lost_reply::resolve(&client, term.fence(), proof).await,
                     };
                     match verdict {
@@ -363,3 +368,6 @@ enum Failure {
     /// It may have been applied.
     ReplyLost(ZkError),
 }
+
+#[cfg(test)]
+mod tests;

@@ -94,7 +94,7 @@ impl MemoryClient {
     async fn read(&self, name: &str, path: &str, watch: Option<WatchKind>) -> ZkResult<Read> {
         path::validate(path).map_err(refusal)?;
         self.request(name, |state| {
-            let node = state.tree.get(path).map_err(refusal)?;
+            let node = state.read(path).map_err(refusal)?;
             let read = Read {
                 data: node.data.clone(),
                 names: node.children.iter().cloned().collect(),
@@ -274,7 +274,7 @@ impl ZooKeeperClient for MemoryClient {
         }
         self.request("multi_get", |state| {
             let read = |path: &String| {
-                let node = state.tree.get(path).map_err(refusal)?;
+                let node = state.read(path).map_err(refusal)?;
                 Ok((node.data.clone(), node.stat()))
             };
             paths.iter().map(read).collect()

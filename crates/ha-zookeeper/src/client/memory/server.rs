@@ -7,7 +7,7 @@ use ha_core::environment::{Clock, SystemClock};
 
 use super::state::State;
 use super::{Lost, MemoryClient};
-use crate::client::{CreateMode, Operation};
+use crate::client::{CreateMode, Operation, ZkCode};
 
 /// The server. Clones are handles of one.
 #[derive(Clone)]
@@ -77,9 +77,14 @@ impl MemoryServer {
         self.lock().before_multi = Some(operations);
     }
 
-    /// From now on nobody may create nodes whose path begins with `prefix`, as by an ACL.
-    pub fn deny_creates(&self, prefix: &str) {
-        self.lock().denied = Some(prefix.to_owned());
+    /// From now on nodes whose path begins with `prefix` are not created, as by an ACL or a quota.
+    pub fn refuse_creates(&self, prefix: &str, code: ZkCode) {
+        self.lock().refused = Some((prefix.to_owned(), code));
+    }
+
+    /// From now on nobody may read this node, as by an ACL; `None`: everybody may read every node.
+    pub fn deny_reads(&self, path: Option<&str>) {
+        self.lock().unreadable = path.map(str::to_owned);
     }
 
     /// The paths of all nodes but the root.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ha_core::environment::{BootInstant, Clock};
 
 use super::loss::Lost;
-use super::node::Stamp;
+use super::node::{Node, Stamp};
 use super::sessions::{Link, Session, Sessions};
 use super::tree::{Change, Tree};
 use super::watches::Watches;
@@ -24,8 +24,10 @@ pub(super) struct State {
     pub(super) requests: Vec<String>,
     /// Done by somebody else just before the next multi.
     pub(super) before_multi: Option<Vec<Operation>>,
-    /// Nobody may create nodes whose path begins so.
-    pub(super) denied: Option<String>,
+    /// Nodes whose path begins so are not created, for this reason.
+    pub(super) refused: Option<(String, ZkCode)>,
+    /// Nobody may read this node.
+    pub(super) unreadable: Option<String>,
 }
 
 impl State {
@@ -40,8 +42,17 @@ impl State {
             losses: VecDeque::new(),
             requests: Vec::new(),
             before_multi: None,
-            denied: None,
+            refused: None,
+            unreadable: None,
         }
+    }
+
+    /// A node, to be read.
+    pub(super) fn read(&self, path: &str) -> Result<&Node, ZkCode> {
+        if self.unreadable.as_deref() == Some(path) {
+            return Err(ZkCode::NoAuth);
+        }
+        self.tree.get(path)
     }
 
     pub(super) fn now(&self) -> BootInstant {
@@ -79,16 +90,16 @@ impl State {
         operations: &[Operation],
     ) -> Result<Vec<OperationResult>, (usize, ZkCode)> {
         let stamp = self.transaction();
-        if let Some(index) = operations.iter().position(|operation| self.denies(operation)) {
-            return Err((index, ZkCode::NoAuth));
+        for (index, operation) in operations.iter().enumerate() {
+            if let (Operation::Create { path, .. }, Some((prefix, code))) = (operation, &self.refused)
+                && path.starts_with(prefix)
+            {
+                return Err((index, *code));
+            }
         }
         let applied = self.tree.apply(session, operations, stamp)?;
         self.fire(&applied.changes);
         Ok(applied.results)
-    }
-
-    fn denies(&self, operation: &Operation) -> bool {
-        matches!((operation, &self.denied), (Operation::Create { path, .. }, Some(denied)) if path.starts_with(denied))
     }
 
     /// Ends a session at the server; its client knows at once if it is connected.

@@ -7,6 +7,7 @@ use ha_testkit::fakes::{Behaviour, Recorder};
 use tokio::sync::{mpsc, watch};
 
 use super::*;
+use crate::client::ZkCode;
 use crate::session::memory_session::{TICK, TIMEOUT};
 
 /// So often that whatever does not wait for time has happened.
@@ -62,7 +63,7 @@ async fn a_process_whose_heartbeats_do_not_count_reports_it_and_leaves_its_place
     wait_for_watches(&server, 2).await;
     let second = Process::start(&server, 2, true, component).await;
     wait_for_watches(&server, 4).await;
-    server.deny_creates(&paths().session_check());
+    server.refuse_creates(&paths().session_check(), ZkCode::NoAuth);
     first.memory.suspend().await;
     first.memory.heal().await;
     for _ in 0..100 {
@@ -105,6 +106,35 @@ async fn a_standby_that_stops_is_not_granted_what_becomes_free_meanwhile() {
     assert!(told.is_none(), "{told:?}");
     driver.close().await.unwrap();
     assert!(latches(&server).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_quota_that_keeps_a_process_from_contending_is_told_once_a_minute_with_path_and_remedy() {
+    let server = server();
+    server.refuse_creates(&paths().latches(), ZkCode::QuotaExceeded);
+    let test = TestEnvironment::manual(1);
+    let contender = RecordingContender::confirming("http://1:1");
+    let component = ComponentId::dispatcher();
+    let environment = test.environment.clone();
+    let process = Process::start_in(&server, 1, true, component, environment, contender).await;
+    let told = || {
+        let calls = process.contender.calls();
+        calls
+            .iter()
+            .filter(|call| **call == ContenderCall::Error(ErrorKind::Unavailable))
+            .count()
+    };
+    settle().await;
+    assert_eq!(told(), 1);
+    let minutes = 10;
+    for _ in 0..minutes * 30 {
+        test.clock.advance(Duration::from_secs(2));
+        settle().await;
+    }
+    // It is tried again every few seconds, so some minutes are a little longer.
+    let told = told();
+    assert!((minutes - 1..=minutes + 1).contains(&told), "{told}");
+    assert!(process.contender.sessions().is_empty());
 }
 
 /// Answers with what the test says, once it says so.
