@@ -27,6 +27,8 @@ pub enum LeaderRetrievalEvent {
     Lost,
     /// What is there cannot be read. The watch stays armed.
     Unreadable(Error),
+    /// Something else failed, and the driver goes on. It says nothing of who leads.
+    Error(Error),
 }
 
 /// Where a driver sends its events. A closed receiver means that the service is gone.

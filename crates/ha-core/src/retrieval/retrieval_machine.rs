@@ -53,6 +53,7 @@ impl RetrievalMachine {
             LeaderRetrievalEvent::Suspended if self.tolerate_suspended => Actions::new(),
             LeaderRetrievalEvent::Suspended | LeaderRetrievalEvent::Lost => self.tell(None),
             LeaderRetrievalEvent::Unreadable(error) => self.unreadable(error),
+            LeaderRetrievalEvent::Error(error) => vec![RetrievalAction::Report(error)],
         }
     }
 

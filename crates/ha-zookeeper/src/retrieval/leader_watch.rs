@@ -3,13 +3,14 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ha_core::Error;
 use ha_core::backoff::Backoff;
 use ha_core::environment::Environment;
 use ha_core::health::ConnectionState;
 use ha_core::retrieval::LeaderRetrievalEvent;
 use tokio::sync::watch;
 
-use super::leader_reader::LeaderReader;
+use super::leader_reader::{LeaderReader, Reading, is_refusal};
 use super::subscribers::Subscribers;
 use crate::client::{NodeEvent, SessionId, ZkCode, ZkError, ZkResult};
 use crate::session::{SessionClient, SessionStatus, ZooKeeperSession};
@@ -30,6 +31,8 @@ pub(super) struct LeaderWatch {
     told: ConnectionState,
     /// The session of the last reading.
     read_in: Option<SessionId>,
+    /// Why the history was not known at the last reading.
+    history_unknown: Option<String>,
 }
 
 impl LeaderWatch {
@@ -47,6 +50,7 @@ impl LeaderWatch {
             subscribers,
             told: ConnectionState::None,
             read_in: None,
+            history_unknown: None,
         }
     }
 
@@ -56,13 +60,20 @@ impl LeaderWatch {
         while let Some(present) = self.connected().await {
             let connects = self.status.borrow_and_update().connects;
             let wait = match self.follow(&present, connects).await {
-                Err(error) if Self::is_refusal(&error) => {
+                Err(error) if is_refusal(&error) => {
+                    // As good as unreadable. Of the connection its state tells more, and what may pass by itself takes
+                    // no leader away.
                     let error = self.reader.refused(error);
                     self.subscribers.tell(&LeaderRetrievalEvent::Unreadable(error));
                     refused.next_delay()
                 }
                 // A client that is over is still handed out for a moment: do not spin.
-                Ok(()) | Err(_) => {
+                Ok(()) => {
+                    refused.reset();
+                    RETRY
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "could not read the leader information");
                     refused.reset();
                     RETRY
                 }
@@ -70,16 +81,6 @@ impl LeaderWatch {
             self.pause(wait).await;
         }
         self.tell_connection(ConnectionState::Lost);
-    }
-
-    /// Whether the server does not let this process read, which is as good as unreadable. Of the connection its state
-    /// tells more, and what may pass by itself takes no leader away.
-    fn is_refusal(error: &ZkError) -> bool {
-        tracing::debug!(%error, "could not read the leader information");
-        matches!(
-            error.code,
-            ZkCode::NoAuth | ZkCode::InvalidAcl | ZkCode::BadArguments | ZkCode::Unimplemented
-        )
     }
 
     /// The client, once connected.
@@ -115,7 +116,12 @@ impl LeaderWatch {
         self.while_telling(reader.catch_up(client)).await?;
         loop {
             let reading = reader.read_and_watch(client);
-            let (event, mut fired) = self.while_telling(reading).await?;
+            let Reading {
+                event,
+                watch: mut fired,
+                history_unknown,
+            } = self.while_telling(reading).await?;
+            self.tell_history(history_unknown);
             let session = client.session_id();
             if self.read_in.is_some_and(|earlier| earlier != session) {
                 // Lost and replaced between two looks.
@@ -151,6 +157,17 @@ impl LeaderWatch {
                 }
             }
         }
+    }
+
+    /// Tells the subscribers why the history is not known, once for each reason.
+    fn tell_history(&mut self, unknown: Option<Error>) {
+        let text = unknown.as_ref().map(Error::to_string);
+        if text != self.history_unknown
+            && let Some(error) = unknown
+        {
+            self.subscribers.tell(&LeaderRetrievalEvent::Error(error));
+        }
+        self.history_unknown = text;
     }
 
     /// Tells the subscribers that the connection is down or lost, once; that it is back is told by a reading.

@@ -51,6 +51,8 @@ impl Subscribers {
                 state.reading = None;
                 state.interruption = Some(event.clone());
             }
+            // Says nothing of who leads.
+            LeaderRetrievalEvent::Error(_) => {}
         }
         // A receiver that is gone needs to know nothing.
         state

@@ -246,6 +246,33 @@ async fn unreadable_information_is_nobody_and_one_error_and_the_watch_stays_arme
 }
 
 #[tokio::test]
+async fn an_identity_that_may_not_be_read_hides_no_leader_and_is_reported_once_by_its_own_path() {
+    let rig = rig(true).await;
+    rig.cluster(1).await;
+    let identity = paths().identity();
+    rig.server.deny_reads(Some(&identity));
+    rig.lead(1).await;
+    let (listener, _service) = rig.listener().await;
+    listener.wait_for_address("http://leader:1").await;
+    let error = listener.wait_for_error().await;
+    assert!(error.to_string().contains(&identity), "{error}");
+    rig.lead(2).await;
+    listener.wait_for_address("http://leader:2").await;
+    // A second reading goes without it too.
+    rig.lead(1).await;
+    listener.wait_for_address("http://leader:1").await;
+    rig.server.deny_reads(None);
+    rig.lead(3).await;
+    listener.wait_for_address("http://leader:3").await;
+    let events = listener.events();
+    assert_eq!(
+        events.len(),
+        6,
+        "four leaders, the identity, the older epoch: {events:?}"
+    );
+}
+
+#[tokio::test]
 async fn a_missing_node_is_watched_and_its_making_and_unmaking_are_told() {
     let rig = rig(true).await;
     let (listener, _service) = rig.listener().await;
