@@ -31,6 +31,7 @@ pub mod lease;
 pub mod retrieval;
 pub mod services;
 
+mod followed;
 mod guarded;
 mod lifecycle;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::contender_task::in_callback;
 use super::election_message::ElectionMessage;
 use super::{DefaultLeaderElectionService, LeaderContender, LeaderElectionService, LeaderInformation};
 use crate::error::{Error, Result};
+use crate::followed::Followed;
 use crate::ids::{ComponentId, LeaderSessionId};
 use crate::lifecycle::Lifecycle;
 
@@ -18,7 +19,7 @@ const MAX_ADDRESS: usize = 7 * 1024;
 pub(super) struct ComponentElection {
     election: Arc<DefaultLeaderElectionService>,
     component: ComponentId,
-    information: Arc<watch::Sender<Option<LeaderInformation>>>,
+    followers: Arc<Followed<Option<LeaderInformation>>>,
     lifecycle: Lifecycle<ContenderSlot>,
 }
 
@@ -27,7 +28,7 @@ impl ComponentElection {
         Self {
             election,
             component,
-            information: Arc::new(watch::Sender::new(None)),
+            followers: Arc::new(Followed::new(None)),
             lifecycle: Lifecycle::new("the leader election service"),
         }
     }
@@ -40,7 +41,7 @@ impl LeaderElectionService for ComponentElection {
             self.component.clone(),
             Arc::downgrade(&contender),
             self.election.messages(),
-            Arc::clone(&self.information),
+            Arc::clone(&self.followers),
         );
         let slot = self
             .lifecycle
@@ -102,12 +103,16 @@ impl LeaderElectionService for ComponentElection {
         }
         let (reply, answer) = oneshot::channel();
         self.election.send(ElectionMessage::Confirm {
-            slot,
+            slot: Arc::clone(&slot),
             session,
             address,
             reply,
         })?;
-        answer.await.unwrap_or_else(|_| Err(self.election.closed()))
+        let confirmed = answer.await.unwrap_or_else(|_| Err(self.election.closed()));
+        if matches!(confirmed, Ok(true)) {
+            slot.seen().await;
+        }
+        confirmed
     }
 
     async fn has_leadership(&self, session: LeaderSessionId) -> bool {
@@ -116,7 +121,7 @@ impl LeaderElectionService for ComponentElection {
     }
 
     fn subscribe(&self) -> watch::Receiver<Option<LeaderInformation>> {
-        self.information.subscribe()
+        self.followers.subscribe()
     }
 }
 

@@ -2,11 +2,14 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, mpsc};
+use tokio_util::sync::CancellationToken;
 
+use super::announcements::Announcements;
 use super::election_message::ElectionMessage;
 use super::{LeaderContender, LeaderElectionDriver, LeaderGrant, LeaderInformation};
 use crate::error::{Error, Result};
+use crate::followed::Followed;
 use crate::guarded::panicked;
 use crate::ids::{ComponentId, LeaderSessionId};
 
@@ -23,7 +26,7 @@ pub(super) struct ContenderSlot {
     /// Its task keeps the contender, until it has left: contenders usually keep their service.
     contender: Weak<dyn LeaderContender>,
     messages: mpsc::UnboundedSender<ElectionMessage>,
-    information: Arc<watch::Sender<Option<LeaderInformation>>>,
+    announcements: Announcements,
     state: Mutex<SlotState>,
     wake: Notify,
 }
@@ -65,13 +68,13 @@ impl ContenderSlot {
         component: ComponentId,
         contender: Weak<dyn LeaderContender>,
         messages: mpsc::UnboundedSender<ElectionMessage>,
-        information: Arc<watch::Sender<Option<LeaderInformation>>>,
+        followers: Arc<Followed<Option<LeaderInformation>>>,
     ) -> Self {
         Self {
             component,
             contender,
             messages,
-            information,
+            announcements: Announcements::new(followers),
             state: Mutex::new(SlotState::default()),
             wake: Notify::new(),
         }
@@ -130,8 +133,8 @@ impl ContenderSlot {
 
     /// The election has forgotten this contender: its task ends.
     pub(super) fn leave(&self) {
-        self.change(|state, _| state.left = true);
         self.clear_target();
+        self.change(|state, _| state.left = true);
     }
 
     /// A term begins, which the contender is told of once it was revoked of every earlier one.
@@ -151,13 +154,24 @@ impl ContenderSlot {
         self.change(|state, _| state.settle = Some(round));
     }
 
-    /// Lets the followers of this service see how the contender leads, while it does.
+    /// Lets the followers of this service see how the contender leads, while it does; soon.
     pub(super) fn announce(&self, leader: LeaderInformation) {
-        self.change(|state, information| {
+        self.change(|state, announcements| {
             if state.target.as_ref().map(|target| target.grant.session) == Some(leader.leader_session_id) {
-                information.send_replace(Some(leader));
+                announcements.announce(Some(leader));
             }
         });
+    }
+
+    /// Completes when the followers of this service can see what was announced by now. One that does not let go of
+    /// what it borrowed keeps this waiting, and nothing else. May be dropped at any time.
+    pub(super) async fn seen(&self) {
+        self.announcements.seen().await;
+    }
+
+    /// Shows the followers of this service what is announced, until `ended`.
+    pub(super) async fn show_announcements(&self, ended: CancellationToken) {
+        self.announcements.run(ended).await;
     }
 
     /// Tells the contender of an error, after what it is being told of now.
@@ -210,17 +224,17 @@ impl ContenderSlot {
         state.errors.pop_front().map(NextCallback::Error)
     }
 
-    /// Ends the term for `has_leadership` and for followers of this service, before the contender is told.
+    /// Ends the term for `has_leadership`, and for followers of this service before the contender is told.
     fn clear_target(&self) {
-        self.change(|state, information| {
+        self.change(|state, announcements| {
             if state.target.take().is_some() {
-                information.send_replace(None);
+                announcements.announce(None);
             }
         });
     }
 
-    fn change(&self, apply: impl FnOnce(&mut SlotState, &watch::Sender<Option<LeaderInformation>>)) {
-        apply(&mut self.lock(), &self.information);
+    fn change(&self, apply: impl FnOnce(&mut SlotState, &Announcements)) {
+        apply(&mut self.lock(), &self.announcements);
         self.wake.notify_one();
     }
 

@@ -1,12 +1,12 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::Instrument as _;
 
 use super::contender_slot::{ContenderSlot, NextCallback};
 use super::{LeaderContender, LeaderGrant, LeaderInformation};
-use crate::environment::FatalErrorHandler;
+use crate::environment::{FatalErrorHandler, TaskScope};
 use crate::guarded::guarded;
 
 tokio::task_local! {
@@ -21,14 +21,38 @@ pub(super) fn in_callback(of: impl FnOnce(&Arc<ContenderSlot>) -> bool) -> bool 
 
 /// Runs the callbacks of one contender, in order. A panic ends the callback, not the election.
 pub(super) struct ContenderTask {
-    pub(super) slot: Arc<ContenderSlot>,
-    pub(super) contender: Arc<dyn LeaderContender>,
-    pub(super) fatal: Arc<dyn FatalErrorHandler>,
-    pub(super) cancelled: CancellationToken,
+    slot: Arc<ContenderSlot>,
+    contender: Arc<dyn LeaderContender>,
+    fatal: Arc<dyn FatalErrorHandler>,
+    cancelled: CancellationToken,
+    /// Ends what shows the followers what is announced, with this task.
+    _announcing: DropGuard,
 }
 
 impl ContenderTask {
-    pub(super) async fn run(self) {
+    /// Starts it, and beside it what shows the followers what is announced.
+    pub(super) fn start(
+        slot: &Arc<ContenderSlot>,
+        contender: Arc<dyn LeaderContender>,
+        fatal: Arc<dyn FatalErrorHandler>,
+        tasks: &TaskScope,
+    ) {
+        let ended = CancellationToken::new();
+        let task = Self {
+            slot: Arc::clone(slot),
+            contender,
+            fatal,
+            cancelled: tasks.cancellation(),
+            _announcing: ended.clone().drop_guard(),
+        };
+        let announced = Arc::clone(slot);
+        tasks.spawn("leadership-announcements", async move {
+            announced.show_announcements(ended).await;
+        });
+        tasks.spawn("leader-contender", task.run());
+    }
+
+    async fn run(self) {
         loop {
             let next = tokio::select! {
                 () = self.cancelled.cancelled() => return,
@@ -39,6 +63,7 @@ impl ContenderTask {
                 NextCallback::Grant(grant) => {
                     tracing::debug!(component = %self.slot.component, session = %grant.session, "leadership granted");
                     self.announce(grant);
+                    self.seen().await;
                     self.call(
                         "grant_leadership of the contender",
                         contender.grant_leadership(grant.session),
@@ -47,6 +72,7 @@ impl ContenderTask {
                 }
                 NextCallback::Revoke => {
                     tracing::debug!(component = %self.slot.component, "leadership revoked");
+                    self.seen().await;
                     self.call(
                         "revoke_leadership of the contender",
                         contender.revoke_leadership(),
@@ -71,6 +97,14 @@ impl ContenderTask {
                 epoch: grant.epoch,
             }),
             Err(error) => self.fatal.on_fatal_error(error),
+        }
+    }
+
+    /// Followers see the term before it is granted, and its end before it is revoked.
+    async fn seen(&self) {
+        tokio::select! {
+            () = self.cancelled.cancelled() => {}
+            () = self.slot.seen() => {}
         }
     }
 

@@ -240,13 +240,8 @@ impl ElectionTask {
             let _ = reply.send(Err(error.not_applied()));
             return;
         };
-        let task = ContenderTask {
-            slot: Arc::clone(&slot),
-            contender,
-            fatal: Arc::clone(&self.environment.fatal_error_handler),
-            cancelled: self.tasks.cancellation(),
-        };
-        self.tasks.spawn("leader-contender", task.run());
+        let fatal = Arc::clone(&self.environment.fatal_error_handler);
+        ContenderTask::start(&slot, contender, fatal, &self.tasks);
         self.entries
             .insert(slot.component.clone(), ElectionEntry::new(slot, reply));
         self.apply(actions);

@@ -56,5 +56,8 @@ pub trait LeaderElectionService: Send + Sync + 'static {
 
     /// Follows this contender's own leadership: `Some` from before `grant_leadership` is called, `None` from
     /// before `revoke_leadership` is called. Always the latest, intermediate states maybe.
+    ///
+    /// The callbacks of this contender wait for a follower that does not let go of what it borrowed; nothing else does,
+    /// and [`LeaderElectionService::has_leadership`] is false in time whatever a follower does.
     fn subscribe(&self) -> watch::Receiver<Option<LeaderInformation>>;
 }

@@ -1,6 +1,7 @@
 //! Leader election: one service per process owns contenders, session ids, ordering and errors; a thin driver
 //! per backend says who leads and writes the leader information.
 
+mod announcements;
 mod component_election;
 mod contender_slot;
 mod contender_state;

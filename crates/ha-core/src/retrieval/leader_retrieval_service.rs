@@ -31,5 +31,7 @@ pub trait LeaderRetrievalService: Send + Sync + 'static {
 
     /// The leader as a watch: always the latest, intermediate states maybe. `None` before `start`;
     /// after `stop` the last one that was known.
+    ///
+    /// Copy out what is borrowed: this retrieval, its listener too, waits until it is let go.
     fn subscribe(&self) -> watch::Receiver<Option<LeaderInformation>>;
 }

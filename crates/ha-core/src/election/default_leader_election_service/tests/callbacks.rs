@@ -53,6 +53,32 @@ async fn a_blocked_contender_delays_neither_the_flag_nor_the_others() {
     assert_eq!(blocked.calls.all().last(), Some(&Call::Revoked(false)));
 }
 
+/// Before, this stood still for ever: the election waited for the follower.
+#[tokio::test]
+async fn a_follower_that_does_not_let_go_of_what_it_borrowed_delays_only_the_contender_that_it_follows() {
+    let world = World::new();
+    let followed = world.dispatcher().await;
+    let other = world.start(ComponentId::rest_server(), |_| ()).await;
+    world.driver.grant(1);
+    for contender in [&followed, &other] {
+        contender.calls.until_has(Call::Granted(session(1), true)).await;
+    }
+    let mut follower = followed.service.subscribe();
+    within_bounds(follower.wait_for(Option::is_some)).await.unwrap();
+    let borrowed = follower.borrow();
+    world.driver.revoke(1);
+    other.calls.until_has(Call::Revoked(false)).await;
+    assert!(!followed.service.has_leadership(session(1)).await);
+    assert_eq!(followed.calls.all(), [Call::Granted(session(1), true)]);
+    let entering = world.start(ComponentId::resource_manager(), |_| ()).await;
+    within_bounds(entering.service.stop()).await.unwrap();
+    assert!(borrowed.is_some());
+    drop(borrowed);
+    within_bounds(follower.wait_for(Option::is_none)).await.unwrap();
+    world.driver.calls.until_has("revoked".to_owned()).await;
+    assert_eq!(followed.calls.all().last(), Some(&Call::Revoked(false)));
+}
+
 #[tokio::test]
 async fn a_revocation_that_does_not_return_is_fatal_and_the_driver_is_told_anyway() {
     let world = World::new();
