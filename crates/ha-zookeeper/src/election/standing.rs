@@ -28,6 +28,8 @@ impl Contention {
         }
         let client = &present.client;
         let node = self.latch.enter(client.as_ref()).await?;
+        // Another one stands elsewhere.
+        self.lowest.take_if(|(lowest, _)| *lowest != node.name);
         self.shared
             .session
             .set_session_check(self.shared.paths.session_check());

@@ -137,6 +137,55 @@ async fn a_quota_that_keeps_a_process_from_contending_is_told_once_a_minute_with
     assert!(process.contender.sessions().is_empty());
 }
 
+#[tokio::test]
+async fn a_process_that_lost_the_lowest_place_is_not_held_to_the_time_that_it_had_there() {
+    let server = server();
+    let test = TestEnvironment::manual(1);
+    let component = ComponentId::dispatcher();
+    let contender = RecordingContender::confirming("http://1:1");
+    let environment = test.environment.clone();
+    let first = Process::start_in(&server, 1, false, component.clone(), environment, contender).await;
+    first.contender.wait_for_grant().await;
+    wait_for_watches(&server, 2).await;
+    let second = Process::start(&server, 2, true, component).await;
+    wait_for_watches(&server, 4).await;
+    // The first is the lowest and without a lease; then it is asked to step down.
+    first.memory.suspend().await;
+    test.clock.advance(Duration::from_secs(1));
+    first.memory.heal().await;
+    settle().await;
+    assert_eq!(first.terms(), (1, 1));
+    let asked = latches(&server).await[0].clone();
+    touch(&server, &asked).await;
+    while second.contender.sessions().is_empty() {
+        test.clock.advance(TICK);
+        settle().await;
+    }
+    while latches(&server).await.len() < 2 {
+        test.clock.advance(TICK);
+        settle().await;
+    }
+    // Long after that it stands in the election anew for another reason: its latch is deleted.
+    test.clock.advance(TIMEOUT * 3);
+    settle().await;
+    let admin = server.client(99);
+    let standby = latches(&server).await[1].clone();
+    admin.delete(&paths().latch(&standby), None).await.unwrap();
+    while !latches(&server)
+        .await
+        .get(1)
+        .is_some_and(|latch| *latch != standby)
+    {
+        test.clock.advance(TICK);
+        settle().await;
+    }
+    test.clock.advance(Duration::from_secs(1));
+    settle().await;
+    let told = first.contender.calls();
+    let errors = told.iter().any(|call| matches!(call, ContenderCall::Error(_)));
+    assert!(!errors, "{told:?}");
+}
+
 /// Answers with what the test says, once it says so.
 struct Asked {
     questions: watch::Sender<usize>,
