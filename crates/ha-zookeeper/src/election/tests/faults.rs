@@ -171,10 +171,10 @@ async fn a_process_that_lost_the_lowest_place_is_not_held_to_the_time_that_it_ha
     let admin = server.client(99);
     let standby = latches(&server).await[1].clone();
     admin.delete(&paths().latch(&standby), None).await.unwrap();
-    while !latches(&server)
+    while latches(&server)
         .await
         .get(1)
-        .is_some_and(|latch| *latch != standby)
+        .is_none_or(|latch| *latch == standby)
     {
         test.clock.advance(TICK);
         settle().await;
