@@ -59,7 +59,7 @@ impl Pointer {
             result: entry.result,
             job_digest: entry.job_digest,
         });
-        json::encode(
+        let data = json::encode(
             path,
             &Body {
                 kind: self.file.kind,
@@ -70,7 +70,10 @@ impl Pointer {
                 name: self.name.as_deref().map(|name| cut(name, MAX_NAME)),
                 terminal,
             },
-        )
+        )?;
+        let data = sealed(&data);
+        json::check_length(path, data.len())?;
+        Ok(data)
     }
 
     /// Reads the data of the znode `path`, which must point to a file of `kind`. Where the file lies is checked
@@ -84,6 +87,15 @@ impl Pointer {
             return Err(json::corrupt(
                 path,
                 &format!("it points to a {}, not to a {kind}", body.kind),
+            ));
+        }
+        if let Some((expected, found)) = broken_seal(data) {
+            return Err(json::corrupt(
+                path,
+                &format!(
+                    "it was altered: its checksum is {found:08x}, it says {expected:08x}; it names the file {}",
+                    body.path
+                ),
             ));
         }
         Ok(Self {
@@ -101,6 +113,28 @@ impl Pointer {
             }),
         })
     }
+}
+
+/// The last field of a pointer, before its value: the CRC-32C of the same JSON without it. Where a bit of an end was
+/// flipped the job would run again (I7), and nothing else would tell.
+const SEAL: &str = ",\"check\":";
+
+/// Puts the seal on a JSON object.
+fn sealed(data: &Bytes) -> Bytes {
+    let check = crc32c::crc32c(data);
+    let open = data.strip_suffix(b"}").unwrap_or(data);
+    [open, SEAL.as_bytes(), check.to_string().as_bytes(), b"}"]
+        .concat()
+        .into()
+}
+
+/// The checksum that the seal says and the one that there is, where they differ. What has no seal is not checked.
+fn broken_seal(data: &[u8]) -> Option<(u32, u32)> {
+    let text = std::str::from_utf8(data).ok()?;
+    let (body, seal) = text.trim_end().strip_suffix('}')?.rsplit_once(SEAL)?;
+    let expected = seal.parse().ok()?;
+    let found = crc32c::crc32c_append(crc32c::crc32c(body.as_bytes()), b"}");
+    (expected != found).then_some((expected, found))
 }
 
 /// An end as a pointer holds it: its texts cut to a bound, so that it has room in a znode whatever they hold.
@@ -188,7 +222,7 @@ mod tests {
     #[test]
     fn golden() {
         let mut pointer = pointer();
-        let text = r#"{"format":1,"kind":"jobGraph","path":"jobgraphs/x","size":12,"crc32c":7,"writeId":"00000000-0000-0000-0000-000000000001"}"#;
+        let text = r#"{"format":1,"kind":"jobGraph","path":"jobgraphs/x","size":12,"crc32c":7,"writeId":"00000000-0000-0000-0000-000000000001","check":2099498928}"#;
         assert_eq!(pointer.encode("/p").unwrap(), text);
         assert_eq!(
             Pointer::decode("/p", StateKind::JobGraph, text.as_bytes()).unwrap(),
@@ -197,12 +231,42 @@ mod tests {
         assert_eq!(write_id_of(text.as_bytes()), Some(pointer.write_id));
         pointer.name = Some("wordcount".to_owned());
         pointer.terminal = Some(ended("c"));
-        let text = r#"{"format":1,"kind":"jobGraph","path":"jobgraphs/x","size":12,"crc32c":7,"writeId":"00000000-0000-0000-0000-000000000001","name":"wordcount","terminal":{"result":{"id":"00000000000000000000000000000001","name":"wordcount","application-status":"FAILED","net-runtime":5,"end-time":6,"failure-cause":"c"},"jobDigest":"d"}}"#;
+        let text = r#"{"format":1,"kind":"jobGraph","path":"jobgraphs/x","size":12,"crc32c":7,"writeId":"00000000-0000-0000-0000-000000000001","name":"wordcount","terminal":{"result":{"id":"00000000000000000000000000000001","name":"wordcount","application-status":"FAILED","net-runtime":5,"end-time":6,"failure-cause":"c"},"jobDigest":"d"},"check":1412653636}"#;
         assert_eq!(pointer.encode("/p").unwrap(), text);
         assert_eq!(
             Pointer::decode("/p", StateKind::JobGraph, text.as_bytes()).unwrap(),
             pointer
         );
+    }
+
+    #[test]
+    fn no_flipped_bit_goes_unnoticed() {
+        let mut pointer = pointer();
+        pointer.name = Some("wordcount".to_owned());
+        pointer.terminal = Some(ended("cause"));
+        let data = pointer.encode("/p").unwrap();
+        for bit in 0..data.len() * 8 {
+            let mut flipped = data.to_vec();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            match Pointer::decode("/p", StateKind::JobGraph, &flipped) {
+                // Of the field of the checksum, by whose name it is known.
+                Ok(read) => assert_eq!(read, pointer, "bit {bit}"),
+                Err(error) => assert_eq!(error.kind(), ha_core::ErrorKind::Corrupt, "bit {bit}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_pointer_without_a_checksum_is_read_and_one_that_was_altered_says_its_path() {
+        let text = String::from_utf8(pointer().encode("/p").unwrap().to_vec()).unwrap();
+        let (unsealed, _) = text.split_once(SEAL).unwrap();
+        let unsealed = format!("{unsealed}}}");
+        let read = Pointer::decode("/p", StateKind::JobGraph, unsealed.as_bytes()).unwrap();
+        assert_eq!(read, pointer());
+        let altered = text.replace("jobgraphs/x", "jobgraphs/y");
+        let error = Pointer::decode("/p", StateKind::JobGraph, altered.as_bytes()).unwrap_err();
+        assert!(error.message().contains("altered"), "{error}");
+        assert!(error.message().contains("jobgraphs/y"), "{error}");
     }
 
     #[test]
