@@ -114,19 +114,44 @@ impl FencedWriter {
     /// # Cancellation
     /// A dropped call may still take effect.
     pub async fn commit(&self, term: &Term, operations: Vec<Operation>, proof: &Proof) -> Result<Commit> {
+        let committed = self.commit_while(term, operations, proof, || true).await?;
+        committed.ok_or_else(|| {
+            Error::new(ErrorKind::Internal, "what is always wanted was not sent").not_applied()
+        })
+    }
+
+    /// The same as long as `is_wanted`, which is asked before each time that it is sent. `None`: it was wanted no
+    /// more, and nothing was applied.
+    ///
+    /// # Errors
+    /// Those of [`FencedWriter::commit`].
+    ///
+    /// # Cancellation
+    /// A dropped call may still take effect.
+    pub async fn commit_while(
+        &self,
+        term: &Term,
+        operations: Vec<Operation>,
+        proof: &Proof,
+        is_wanted: impl Fn() -> bool,
+    ) -> Result<Option<Commit>> {
         for operation in &operations {
             if let Operation::Create { path, data, .. } | Operation::Set { path, data, .. } = operation {
                 codec::check_length(path, data.len())?;
             }
         }
         if term.fence().is_none() && operations.is_empty() {
-            return Ok(Commit::Applied(Some(Vec::new())));
+            return Ok(Some(Commit::Applied(Some(Vec::new()))));
         }
         let mut parents = Vec::new();
         for _ in 0..ATTEMPTS {
             let client = self.client_of(term).await?;
+            // Waiting for a client may take long.
+            if !is_wanted() {
+                return Ok(None);
+            }
             match self.send(&client, term, &parents, &operations).await {
-                Ok(results) => return Ok(Commit::Applied(Some(results))),
+                Ok(results) => return Ok(Some(Commit::Applied(Some(results)))),
                 Err(Failure::Refused(refusal)) => match refusal.index.checked_sub(parents.len()) {
                     // Somebody else made a parent, or took one away.
                     None => parents = self.missing_parents(&client, &operations).await?,
@@ -134,7 +159,7 @@ impl FencedWriter {
                         let orphaned = refusal.code == ZkCode::NoNode
                             && matches!(operations.get(index), Some(Operation::Create { .. }));
                         if !orphaned {
-                            return Ok(Commit::Refused(Refusal { index, ..refusal }));
+                            return Ok(Some(Commit::Refused(Refusal { index, ..refusal })));
                         }
                         parents = self.missing_parents(&client, &operations).await?;
                     }
@@ -149,10 +174,10 @@ impl FencedWriter {
                                 .at(self.paths.latches())
                                 .caused_by(error));
                         }
-                        _ => lost_reply::resolve(&client, term.fence(), proof).await,
+                        _ => lost_reply::resolve(&client, term.fence(), proof, &error).await,
                     };
                     match verdict {
-                        Verdict::Applied => return Ok(Commit::Applied(None)),
+                        Verdict::Applied => return Ok(Some(Commit::Applied(None))),
                         Verdict::NotApplied => {
                             tracing::debug!(path = self.subject(&operations), %error, "sending again");
                         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{Fence, Proof};
-use crate::client::{Stat, ZkCode, ZkResult, ZooKeeperClient};
+use crate::client::{Stat, ZkCode, ZkError, ZkResult, ZooKeeperClient};
 use crate::codec;
 
 /// How often reading back is tried while the connection flaps; each attempt waits for the connection.
@@ -26,15 +26,21 @@ pub(super) enum Verdict {
 }
 
 /// Reads target and latch at one moment, on the client that sent the multi: what that client had sent before
-/// is through, or is refused for ever, once its `sync` is answered.
+/// is through, or is refused for ever, once its `sync` is answered. `lost` is what the multi got for a reply.
 pub(super) async fn resolve(
     client: &Arc<dyn ZooKeeperClient>,
     fence: Option<&Fence>,
     proof: &Proof,
+    lost: &ZkError,
 ) -> Verdict {
+    let session_over = |error: &ZkError| {
+        (fence.is_some() && error.code == ZkCode::SessionOver).then_some(ZkCode::SessionOver)
+    };
     let mut paths = proof.paths().to_vec();
     let Some(target) = paths.first().cloned() else {
-        return Verdict::Unknown { term_over: None };
+        return Verdict::Unknown {
+            term_over: session_over(lost),
+        };
     };
     paths.extend(fence.map(|fence| fence.latch_path.clone()));
     for _ in 0..ATTEMPTS {
@@ -46,9 +52,8 @@ pub(super) async fn resolve(
             Ok(read) => return verdict(fence, proof, &read),
             Err(error) if error.code == ZkCode::ConnectionLoss => {}
             Err(error) => {
-                let session_over = fence.is_some() && error.code == ZkCode::SessionOver;
                 return Verdict::Unknown {
-                    term_over: session_over.then_some(error.code),
+                    term_over: session_over(&error),
                 };
             }
         }
@@ -94,7 +99,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::client::{SessionId, ZkError};
+    use crate::client::SessionId;
 
     fn fence() -> Fence {
         Fence {

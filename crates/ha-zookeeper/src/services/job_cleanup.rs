@@ -49,7 +49,7 @@ pub(super) async fn clean_up_job(
 
 async fn delete_job_graph(context: &StoreContext, term: &Term, job_id: JobId) -> Result<()> {
     // A file whose pointer is about to be published would be listed here, and deleted after it.
-    let _removing = context.job_locks.lock(job_id).await;
+    let _removing = context.job_locks.lock(job_id, StateKind::JobGraph).await;
     let environment = &context.environment;
     let files = context
         .storage

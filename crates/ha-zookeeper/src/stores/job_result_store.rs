@@ -153,6 +153,7 @@ impl JobResultStore for ZooKeeperJobResultStore {
     async fn create_dirty_result(&self, entry: &JobResultEntry) -> Result<()> {
         let job_id = entry.job_id();
         let term = self.context.writer.begin().await?;
+        let deciding = self.context.job_locks.lock(job_id, StateKind::JobGraph).await;
         for _ in 0..ATTEMPTS {
             match self.recorded(job_id).await? {
                 Recorded::Ended(_) => return Err(self.already_ended(job_id)),
@@ -161,6 +162,7 @@ impl JobResultStore for ZooKeeperJobResultStore {
                         return Err(self.already_ended(job_id));
                     }
                     if self.decide(&term, entry, *pointer, stat).await?.is_some() {
+                        drop(deciding);
                         return self.file_decided(&term, entry).await;
                     }
                 }

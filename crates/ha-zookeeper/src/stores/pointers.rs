@@ -77,7 +77,23 @@ pub(super) async fn read_all(
 ) -> Result<Vec<PointerNode>> {
     let names = names(client, folder).await?;
     let nodes = nodes(client, folder, names).await?;
-    Ok(nodes
+    Ok(decoded(nodes, kind))
+}
+
+/// The same, `None` when one that was listed was gone before it was read.
+pub(super) async fn read_whole(
+    client: &Arc<dyn ZooKeeperClient>,
+    folder: &str,
+    kind: StateKind,
+) -> Result<Option<Vec<PointerNode>>> {
+    let names = names(client, folder).await?;
+    let listed = names.len();
+    let nodes = nodes(client, folder, names).await?;
+    Ok((nodes.len() == listed).then(|| decoded(nodes, kind)))
+}
+
+fn decoded(nodes: Vec<(String, String, Bytes, Stat)>, kind: StateKind) -> Vec<PointerNode> {
+    nodes
         .into_iter()
         .map(|(name, path, data, stat)| PointerNode {
             pointer: Pointer::decode(&path, kind, &data),
@@ -85,7 +101,7 @@ pub(super) async fn read_all(
             path,
             stat,
         })
-        .collect())
+        .collect()
 }
 
 /// One node, at least as new as all that was written before the call. `None` when it is not there.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use ha_core::environment::BootInstant;
 use ha_core::environment::steps::Step;
 use ha_core::ids::JobId;
 use ha_core::{Error, ErrorKind, Result};
@@ -16,6 +17,8 @@ use crate::codec::Pointer;
 
 /// How often a pointer that changes while its file is read is followed.
 const POINTER_ATTEMPTS: usize = 5;
+/// How often a state file is written anew because it grew too old before its pointer was published.
+pub(super) const PUT_ATTEMPTS: usize = 3;
 /// Most files whose deletion is kept for a later attempt; what is beyond stays as an orphan.
 const MAX_PENDING: usize = 10_000;
 
@@ -28,12 +31,25 @@ pub(super) struct NewState {
     pub payload: Bytes,
 }
 
-/// Writes the file durably. It is young when this returns: a file of half the orphan age could be taken for an
-/// orphan before its pointer is there, and is written anew.
-pub(super) async fn put(context: &StoreContext, state: &NewState) -> Result<StateFile> {
-    let clock = &context.environment.clock;
-    loop {
-        let started = clock.now();
+/// A file that no pointer names yet.
+pub(super) struct Fresh {
+    pub file: StateFile,
+    /// Before it was written.
+    since: BootInstant,
+}
+
+impl Fresh {
+    /// Whether its pointer may be published: a file of half the orphan age could be taken for an orphan before its
+    /// pointer is there.
+    pub(super) fn is_young(&self, context: &StoreContext) -> bool {
+        context.environment.clock.now().saturating_since(self.since) < context.orphan_age / 2
+    }
+}
+
+/// Writes the file durably. It is young when this returns: one that took too long is written anew.
+pub(super) async fn put(context: &StoreContext, state: &NewState) -> Result<Fresh> {
+    for _ in 0..PUT_ATTEMPTS {
+        let since = context.environment.clock.now();
         let file = context
             .storage
             .put_state(
@@ -46,11 +62,23 @@ pub(super) async fn put(context: &StoreContext, state: &NewState) -> Result<Stat
             .await
             // Nothing points to it, so whatever is left of it changes nothing.
             .map_err(Error::not_applied)?;
-        if clock.now().saturating_since(started) < context.orphan_age / 2 {
-            return Ok(file);
+        let fresh = Fresh { file, since };
+        if fresh.is_young(context) {
+            return Ok(fresh);
         }
-        discard(context, &file.path).await;
+        discard(context, &fresh.file.path).await;
     }
+    Err(too_slow())
+}
+
+/// The storage, or ZooKeeper, needs longer for a state file or its pointer than a file may be without one.
+pub(super) fn too_slow() -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        "writing the state file or publishing its pointer takes longer than half the orphan age",
+    )
+    .not_applied()
+    .advise("raise high-availability.orphan-age, or see why the storage is slow")
 }
 
 /// Deletes a file that was never published. What fails is left as an orphan.

@@ -17,11 +17,13 @@ use super::retained::{self, Retained};
 use crate::client::{CreateMode, Operation, Stat, ZkCode};
 use crate::codec::Pointer;
 use crate::fence::{Commit, Proof, Term, TermBinding};
-use crate::stores::state_files::{self, Deletions};
+use crate::stores::state_files::{self, Deletions, Fresh, PUT_ATTEMPTS};
 use crate::stores::{StoreContext, pointers};
 
 /// How many state files are read at the same time.
 const CONCURRENT_READS: usize = 8;
+/// How often checkpoints that others change at the same time are listed again.
+const READ_ATTEMPTS: usize = 10;
 
 /// The completed checkpoints of one job: state files in the HA storage, pointers in `jobs/<job-id>/checkpoints`.
 ///
@@ -62,8 +64,7 @@ impl ZooKeeperCompletedCheckpointStore {
         }
         let binding = TermBinding::default();
         let read_in_term = context.writer.bind(&binding);
-        let mut retained = read(&context, job_id).await?;
-        load_newest(&context, job_id, &mut retained).await?;
+        let retained = read(&context, job_id).await?;
         Ok(Self {
             count: StdMutex::new(retained.len()),
             context,
@@ -83,8 +84,7 @@ impl ZooKeeperCompletedCheckpointStore {
     async fn refresh(&self, state: &mut State) -> Result<()> {
         let is_bound = self.context.writer.bind(&self.binding);
         if state.stale || (is_bound && !state.read_in_term) {
-            let mut retained = read(&self.context, self.job_id).await?;
-            load_newest(&self.context, self.job_id, &mut retained).await?;
+            let retained = read(&self.context, self.job_id).await?;
             self.set_count(retained.len());
             state.retained = retained;
             state.stale = false;
@@ -94,14 +94,15 @@ impl ZooKeeperCompletedCheckpointStore {
     }
 
     /// Publishes the pointer and takes out the smallest ids beyond the number to retain, in one multi. Gives the
-    /// znodes that are gone.
+    /// znodes that are gone; `None`: `fresh`, the file of `pointer`, grew too old before it was published.
     async fn publish(
         &self,
         term: &Term,
         state: &State,
         path: &str,
         pointer: &Pointer,
-    ) -> Result<HashSet<String>> {
+        fresh: &Fresh,
+    ) -> Result<Option<HashSet<String>>> {
         let beyond = (state.retained.len() + 1).saturating_sub(self.max_retained);
         let subsumed = state.retained.iter().take(beyond.min(MAX_DELETIONS));
         let mut deletes: Vec<_> = subsumed.map(|old| old.path.clone()).collect();
@@ -122,10 +123,18 @@ impl ZooKeeperCompletedCheckpointStore {
                     version: None,
                 }))
                 .collect();
-            match self.context.writer.commit(term, operations, &proof).await? {
+            let committed = self
+                .context
+                .writer
+                .commit_while(term, operations, &proof, || fresh.is_young(&self.context))
+                .await?;
+            let Some(commit) = committed else {
+                return Ok(None);
+            };
+            match commit {
                 Commit::Applied(_) => {
                     gone.extend(deletes);
-                    return Ok(gone);
+                    return Ok(Some(gone));
                 }
                 // Somebody else deleted an old one.
                 Commit::Refused(refusal) if refusal.code == ZkCode::NoNode && refusal.index > 0 => {
@@ -167,30 +176,53 @@ impl ZooKeeperCompletedCheckpointStore {
             .at(newest.path.clone()));
         }
         let path = self.context.writer.paths().checkpoint(self.job_id, id);
-        let _publishing = self.context.job_locks.lock(self.job_id).await;
+        let _publishing = self
+            .context
+            .job_locks
+            .lock(self.job_id, StateKind::Checkpoint)
+            .await;
         let environment = &self.context.environment;
-        let state_file = checkpoint_files::to_state(&checkpoint);
-        let writing = state_files::put(&self.context, &state_file);
-        let file = environment.step(steps::ADD_CHECKPOINT_FILE, writing).await?;
-        let pointer = Pointer {
-            file,
-            write_id: environment.ids.uuid(),
-            name: None,
-            terminal: None,
-        };
-        // A call that is dropped from here on leaves its outcome unknown.
-        state.stale = true;
-        let publish = self.publish(&term, state, &path, &pointer);
-        let gone = match environment.step(steps::ADD_CHECKPOINT_POINTER, publish).await {
-            Ok(gone) => gone,
-            Err(error) if error.effect() == Effect::NotApplied => {
-                state.stale = error.kind() == ErrorKind::Conflict;
-                state_files::discard(&self.context, &pointer.file.path).await;
-                return Err(error);
+        let new = checkpoint_files::to_state(&checkpoint);
+        for _ in 0..PUT_ATTEMPTS {
+            let writing = state_files::put(&self.context, &new);
+            let fresh = environment.step(steps::ADD_CHECKPOINT_FILE, writing).await?;
+            let pointer = Pointer {
+                file: fresh.file.clone(),
+                write_id: environment.ids.uuid(),
+                name: None,
+                terminal: None,
+            };
+            // A call that is dropped from here on leaves its outcome unknown.
+            state.stale = true;
+            let publish = self.publish(&term, state, &path, &pointer, &fresh);
+            match environment.step(steps::ADD_CHECKPOINT_POINTER, publish).await {
+                Ok(Some(gone)) => {
+                    let added = Retained {
+                        id,
+                        path,
+                        pointer: Ok((pointer, Stat::default())),
+                        checkpoint: Some(checkpoint),
+                    };
+                    return Ok(self.retain(state, added, &gone));
+                }
+                Ok(None) => {
+                    state.stale = false;
+                    state_files::discard(&self.context, &pointer.file.path).await;
+                }
+                Err(error) if error.effect() == Effect::NotApplied => {
+                    state.stale = error.kind() == ErrorKind::Conflict;
+                    state_files::discard(&self.context, &pointer.file.path).await;
+                    return Err(error);
+                }
+                // The pointer may name the file: it stays.
+                Err(error) => return Err(error),
             }
-            // The pointer may name the file: it stays.
-            Err(error) => return Err(error),
-        };
+        }
+        Err(state_files::too_slow().at(path))
+    }
+
+    /// Notes that `added` was published, and that the znodes `gone` are no more; gives the files of those.
+    fn retain(&self, state: &mut State, added: Retained, gone: &HashSet<String>) -> Vec<String> {
         let (old, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut state.retained)
             .into_iter()
             .partition(|retained| gone.contains(&retained.path));
@@ -201,15 +233,10 @@ impl ZooKeeperCompletedCheckpointStore {
         if let Some(previous) = state.retained.last_mut() {
             previous.checkpoint = None;
         }
-        state.retained.push(Retained {
-            id,
-            path,
-            pointer: Ok((pointer, Stat::default())),
-            checkpoint: Some(checkpoint),
-        });
+        state.retained.push(added);
         state.stale = false;
         self.set_count(state.retained.len());
-        Ok(old.iter().filter_map(Retained::file).collect())
+        old.iter().filter_map(Retained::file).collect()
     }
 
     fn set_count(&self, count: usize) {
@@ -233,47 +260,56 @@ impl ZooKeeperCompletedCheckpointStore {
     }
 }
 
-/// The pointers of the job, oldest first.
+/// The pointers of the job, oldest first, with the content of the newest one. Where one goes while they are read,
+/// a newer one may have come that the listing does not have: they are listed again.
 async fn read(context: &StoreContext, job_id: JobId) -> Result<Vec<Retained>> {
-    let client = context.writer.client().await?;
     let folder = context.writer.paths().checkpoints(job_id);
-    let nodes = pointers::read_all(&client, &folder, StateKind::Checkpoint).await?;
-    pointers::forget_vanished(&context.health, &folder, nodes.iter().map(|node| &*node.path));
-    let retained = retained::from_nodes(context, nodes);
-    for (index, one) in retained.iter().enumerate() {
-        match &one.pointer {
-            Err(error) => retained::report(context, one, retained.get(..index).unwrap_or_default(), error),
-            Ok(_) => context.health.clear_broken(&one.path),
+    for _ in 0..READ_ATTEMPTS {
+        let client = context.writer.client().await?;
+        let Some(nodes) = pointers::read_whole(&client, &folder, StateKind::Checkpoint).await? else {
+            continue;
+        };
+        pointers::forget_vanished(&context.health, &folder, nodes.iter().map(|node| &*node.path));
+        let mut retained = retained::from_nodes(context, nodes);
+        for (index, one) in retained.iter().enumerate() {
+            match &one.pointer {
+                Err(error) => {
+                    retained::report(context, one, retained.get(..index).unwrap_or_default(), error);
+                }
+                Ok(_) => context.health.clear_broken(&one.path),
+            }
+        }
+        if load_newest(context, job_id, &mut retained).await? {
+            return Ok(retained);
         }
     }
-    Ok(retained)
+    Err(Error::new(
+        ErrorKind::Unavailable,
+        "the checkpoints change faster than they can be read",
+    )
+    .at(folder)
+    .not_applied())
 }
 
-/// Reads the content of the newest one; one that goes meanwhile is left out, and the one before is the newest.
-async fn load_newest(context: &StoreContext, job_id: JobId, retained: &mut Vec<Retained>) -> Result<()> {
-    while let Some(newest) = retained.last() {
-        match newest.load(context, job_id).await {
-            Ok(Some(checkpoint)) => {
-                if let Some(newest) = retained.last_mut() {
-                    newest.checkpoint = Some(checkpoint);
-                }
-                return Ok(());
+/// Reads the content of the newest one, if there is any. `false`: it has gone meanwhile.
+async fn load_newest(context: &StoreContext, job_id: JobId, retained: &mut [Retained]) -> Result<bool> {
+    let Some((newest, older)) = retained.split_last_mut() else {
+        return Ok(true);
+    };
+    match newest.load(context, job_id).await {
+        Ok(checkpoint) => {
+            newest.checkpoint = checkpoint;
+            Ok(newest.checkpoint.is_some())
+        }
+        Err(error) => {
+            if error.kind() == ErrorKind::Corrupt {
+                retained::report(context, newest, older, &error);
             }
-            Ok(None) => drop(retained.pop()),
-            Err(error) => {
-                if error.kind() == ErrorKind::Corrupt {
-                    let older = retained
-                        .get(..retained.len().saturating_sub(1))
-                        .unwrap_or_default();
-                    retained::report(context, newest, older, &error);
-                }
-                return Err(error.advise(
-                    "put the file back from a copy; an older checkpoint is never used by itself: to go back to one, delete the znode of the newest by hand while no process runs (see `hactl checkpoints`)",
-                ));
-            }
+            Err(error.advise(
+                "put the file back from a copy; an older checkpoint is never used by itself: to go back to one, delete the znode of the newest by hand while no process runs (see `hactl checkpoints`)",
+            ))
         }
     }
-    Ok(())
 }
 
 #[async_trait]

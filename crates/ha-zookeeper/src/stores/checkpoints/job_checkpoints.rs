@@ -21,7 +21,7 @@ const ATTEMPTS: usize = 5;
 /// `NotLeader` before any file is touched; else the first failure, after which a repetition goes on.
 pub(crate) async fn delete_checkpoints(context: &StoreContext, term: &Term, job_id: JobId) -> Result<()> {
     // A file whose pointer is about to be published would be listed here, and deleted after it.
-    let _removing = context.job_locks.lock(job_id).await;
+    let _removing = context.job_locks.lock(job_id, StateKind::Checkpoint).await;
     let environment = &context.environment;
     // Listed before the fenced write: what is put later belongs to a later life of the job id.
     let files = context

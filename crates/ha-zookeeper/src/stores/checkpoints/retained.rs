@@ -1,6 +1,6 @@
 use ha_core::checkpoints::CompletedCheckpoint;
 use ha_core::ids::{CheckpointId, JobId};
-use ha_core::{Error, Result};
+use ha_core::{Error, ErrorKind, Result};
 
 use crate::client::Stat;
 use crate::codec::Pointer;
@@ -52,8 +52,11 @@ pub(super) fn from_nodes(context: &StoreContext, nodes: Vec<PointerNode>) -> Vec
         .filter_map(|node| match CheckpointId::from_name(&node.name) {
             Some(id) => Some(Retained {
                 id,
+                pointer: node
+                    .pointer
+                    .and_then(|pointer| names_its_own(pointer, id, &node.path))
+                    .map(|pointer| (pointer, node.stat)),
                 path: node.path,
-                pointer: node.pointer.map(|pointer| (pointer, node.stat)),
                 checkpoint: None,
             }),
             None => {
@@ -64,6 +67,19 @@ pub(super) fn from_nodes(context: &StoreContext, nodes: Vec<PointerNode>) -> Vec
         .collect();
     retained.sort_by_key(|retained| retained.id);
     retained
+}
+
+/// A pointer that names the file of another checkpoint would bring that one back under this id.
+fn names_its_own(pointer: Pointer, id: CheckpointId, path: &str) -> Result<Pointer> {
+    if checkpoint_files::id_of_file(&pointer.file.path) == Some(id) {
+        return Ok(pointer);
+    }
+    Err(Error::new(
+        ErrorKind::Corrupt,
+        format!("it names the file of another checkpoint, {}", pointer.file.path),
+    )
+    .at(path)
+    .not_applied())
 }
 
 /// Reports a checkpoint that cannot be read, with the older ones that could be used instead.

@@ -32,6 +32,17 @@ pub(super) enum Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark(u64);
 
+/// When job graphs are to be read again, beside when they change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Again {
+    /// The reading says all.
+    No,
+    /// At once: an own change has settled since the reading began.
+    Now,
+    /// When an own change settles that was on its way.
+    Settled,
+}
+
 /// Tells other processes' changes from own ones.
 ///
 /// A snapshot whose reading overlapped an own change of a job says nothing about that job: it is read again once
@@ -108,19 +119,22 @@ impl ChangeLog {
         Mark(self.state().generation)
     }
 
-    /// What others changed, by a snapshot whose reading began at `mark`; true when it must be read again.
-    pub(super) fn compare(&self, snapshot: &Snapshot, mark: Mark) -> (Vec<Change>, bool) {
+    /// What others changed, by a snapshot whose reading began at `mark`.
+    pub(super) fn compare(&self, snapshot: &Snapshot, mark: Mark) -> (Vec<Change>, Again) {
         let mut state = self.state();
         let state = &mut *state;
         let jobs: BTreeSet<_> = state.known.keys().chain(snapshot.keys()).copied().collect();
         let mut changes = Vec::new();
-        let mut again = false;
+        let mut again = Again::No;
         for job_id in jobs {
             if let Some(own) = state.own.get(&job_id)
                 && (own.in_flight > 0 || own.last > mark.0)
             {
-                // One in flight wakes the reader when it settles.
-                again |= own.in_flight == 0;
+                match own.in_flight {
+                    0 => again = Again::Now,
+                    _ if again == Again::No => again = Again::Settled,
+                    _ => {}
+                }
                 continue;
             }
             let known = state.known.get(&job_id);
@@ -231,7 +245,7 @@ mod tests {
 
     fn compare(log: &ChangeLog, snapshot: &Snapshot) -> Vec<Change> {
         let (changes, again) = log.compare(snapshot, log.mark());
-        assert!(!again);
+        assert_eq!(again, Again::No);
         changes
     }
 
@@ -270,10 +284,10 @@ mod tests {
         let log = Arc::<ChangeLog>::default();
         let mark = log.mark();
         let change = ChangeLog::begin(&log, JOB, Some(Uuid::from_u128(1)));
-        assert_eq!(log.compare(&seen(1, 1), mark), (vec![], false));
+        assert_eq!(log.compare(&seen(1, 1), mark), (vec![], Again::Settled));
         change.applied();
         // Read before the change, compared after it.
-        assert_eq!(log.compare(&Snapshot::new(), mark), (vec![], true));
+        assert_eq!(log.compare(&Snapshot::new(), mark), (vec![], Again::Now));
         assert_eq!(compare(&log, &seen(1, 1)), []);
     }
 

@@ -9,7 +9,7 @@ use ha_storage::StateKind;
 use tokio::task::Id;
 use tokio_util::sync::CancellationToken;
 
-use super::change_log::{Change, ChangeLog, Seen, Snapshot};
+use super::change_log::{Again, Change, ChangeLog, Seen, Snapshot};
 use crate::client::{NodeWatch, ZkCode, ZooKeeperClient};
 use crate::codec::Pointer;
 use crate::stores::{StoreContext, pointers};
@@ -17,6 +17,9 @@ use crate::stores::{StoreContext, pointers};
 /// The waits between attempts while ZooKeeper does not answer.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// How long changes are gathered while this process leads.
+const GATHER: Duration = Duration::from_secs(1);
 
 /// Watches `jobgraphs/` and tells a listener of other processes' changes.
 pub(super) struct ChangeWatcher {
@@ -53,8 +56,8 @@ impl ChangeWatcher {
                         }
                         self.tell(change).await;
                     }
-                    if !again {
-                        self.wait(watch).await;
+                    if again != Again::Now {
+                        self.wait(watch, again).await;
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::Closed => return,
@@ -70,7 +73,7 @@ impl ChangeWatcher {
         }
     }
 
-    async fn read(&self) -> Result<(Vec<Change>, bool, NodeWatch)> {
+    async fn read(&self) -> Result<(Vec<Change>, Again, NodeWatch)> {
         let client = self.context.writer.client().await?;
         let mark = self.log.mark();
         let (snapshot, watch) = watched_snapshot(&self.context, &client).await?;
@@ -93,15 +96,26 @@ impl ChangeWatcher {
     }
 
     /// Waits for anything after which it must be read again.
-    async fn wait(&mut self, watch: NodeWatch) {
+    async fn wait(&mut self, watch: NodeWatch, again: Again) {
         tokio::select! {
             () = self.cancelled.cancelled() => {}
-            _ = watch => {}
-            () = self.log.settled() => {}
+            _ = watch => self.gather().await,
+            () = self.log.settled(), if again == Again::Settled => {}
             changed = self.context.status.changed() => if changed.is_err() {
                 // The session is gone with its services: nothing more will change.
                 self.cancelled.cancelled().await;
             },
+        }
+    }
+
+    /// While this process leads nobody else changes job graphs, but for a person by hand: a burst of own changes,
+    /// which are not told, is read once, not one by one.
+    async fn gather(&self) {
+        if self.context.writer.session().is_some() {
+            tokio::select! {
+                () = self.cancelled.cancelled() => {}
+                () = self.context.environment.clock.sleep(GATHER) => {}
+            }
         }
     }
 }

@@ -15,11 +15,11 @@ use uuid::Uuid;
 
 use super::change_watcher::{self, ChangeWatcher};
 use super::holdings::Holdings;
-use super::pointer_writer::{PointerWriter, conflict, hold};
+use super::pointer_writer::{PointerWriter, Published, conflict, hold};
 use crate::client::Stat;
 use crate::codec::Pointer;
 use crate::stores::pointers::PointerNode;
-use crate::stores::state_files::{self, Deletions, NewState};
+use crate::stores::state_files::{self, Deletions, NewState, PUT_ATTEMPTS};
 use crate::stores::{StoreContext, pointers};
 
 /// How many state files are read at the same time.
@@ -219,35 +219,43 @@ impl JobGraphStore for ZooKeeperJobGraphStore {
             None => (steps::PUT_GRAPH_FILE, steps::PUT_GRAPH_POINTER),
             Some(_) => (steps::REPLACE_GRAPH_FILE, steps::REPLACE_GRAPH_POINTER),
         };
-        let publishing = self.context.job_locks.lock(job_id).await;
-        let writing = state_files::put(&self.context, &state);
-        let file = environment.step(file_step, writing).await?;
-        let write_id = environment.ids.uuid();
-        let pointer = pointer(file, write_id, &job_graph.name);
-        let change = self.context.job_graph_changes.begin(job_id, Some(write_id));
-        let publish = self.pointers.publish(&term, job_id, &path, &pointer);
-        let published = environment.step(pointer_step, publish).await;
-        drop(publishing);
-        match published {
-            Ok(replaced) => {
-                let session = term.fence().map(|fence| fence.session);
-                self.pointers
-                    .holdings
-                    .hold(job_id, hold(&pointer, Stat::default(), session));
-                change.applied();
-                self.context.health.clear_broken(&path);
-                let step = steps::REPLACE_GRAPH_OLD_FILE;
-                self.deletions.delete(&self.context, step, replaced).await;
-                Ok(())
+        let publishing = self.context.job_locks.lock(job_id, StateKind::JobGraph).await;
+        for _ in 0..PUT_ATTEMPTS {
+            let writing = state_files::put(&self.context, &state);
+            let fresh = environment.step(file_step, writing).await?;
+            let write_id = environment.ids.uuid();
+            let pointer = pointer(fresh.file.clone(), write_id, &job_graph.name);
+            let change = self.context.job_graph_changes.begin(job_id, Some(write_id));
+            let is_young = || fresh.is_young(&self.context);
+            let publish = self.pointers.publish(&term, job_id, &path, &pointer, is_young);
+            match environment.step(pointer_step, publish).await {
+                Ok(Published::Done { replaced }) => {
+                    let session = term.fence().map(|fence| fence.session);
+                    self.pointers
+                        .holdings
+                        .hold(job_id, hold(&pointer, Stat::default(), session));
+                    change.applied();
+                    drop(publishing);
+                    self.context.health.clear_broken(&path);
+                    let step = steps::REPLACE_GRAPH_OLD_FILE;
+                    self.deletions.delete(&self.context, step, replaced).await;
+                    return Ok(());
+                }
+                Ok(Published::TooOld) => {
+                    change.not_applied();
+                    state_files::discard(&self.context, &pointer.file.path).await;
+                }
+                Err(error) if error.effect() == Effect::NotApplied => {
+                    change.not_applied();
+                    drop(publishing);
+                    state_files::discard(&self.context, &pointer.file.path).await;
+                    return Err(error);
+                }
+                // The pointer may name the file: it stays.
+                Err(error) => return Err(error),
             }
-            Err(error) if error.effect() == Effect::NotApplied => {
-                change.not_applied();
-                state_files::discard(&self.context, &pointer.file.path).await;
-                Err(error)
-            }
-            // The pointer may name the file: it stays.
-            Err(error) => Err(error),
         }
+        Err(state_files::too_slow().at(path))
     }
 
     async fn recover_job_graph(&self, job_id: JobId) -> Result<Option<JobGraph>> {
@@ -315,6 +323,7 @@ impl JobGraphStore for ZooKeeperJobGraphStore {
         self.check_running()?;
         let path = self.path(job_id);
         let term = self.context.writer.begin().await?;
+        let removing = self.context.job_locks.lock(job_id, StateKind::JobGraph).await;
         let Some(holding) = self.pointers.holdings.get(job_id) else {
             let client = self.context.writer.client().await?;
             return match pointers::read_node(&client, &path).await? {
@@ -333,6 +342,7 @@ impl JobGraphStore for ZooKeeperJobGraphStore {
             Ok(()) => {
                 change.applied();
                 self.pointers.holdings.release(job_id);
+                drop(removing);
                 self.context.health.clear_broken(&path);
                 let step = steps::REMOVE_GRAPH_FILE;
                 self.deletions.delete(&self.context, step, [holding.file]).await;

@@ -23,16 +23,27 @@ pub(super) struct PointerWriter {
     pub log: Arc<ChangeLog>,
 }
 
+/// What became of a pointer that was to be published.
+pub(super) enum Published {
+    /// It stands.
+    Done {
+        /// The file that was pointed to before.
+        replaced: Option<String>,
+    },
+    /// Its file grew too old before. Nothing was applied.
+    TooOld,
+}
+
 impl PointerWriter {
-    /// Makes `pointer` the one of the job: creates it, or replaces the held one. Gives the file that was pointed
-    /// to before.
+    /// Makes `pointer` the one of the job: creates it, or replaces the held one, as long as its file `is_young`.
     pub(super) async fn publish(
         &self,
         term: &Term,
         job_id: JobId,
         path: &str,
         pointer: &Pointer,
-    ) -> Result<Option<String>> {
+        is_young: impl Fn() -> bool,
+    ) -> Result<Published> {
         let data = pointer.encode(path)?;
         let proof = Proof::WriteId {
             path: path.to_owned(),
@@ -54,9 +65,19 @@ impl PointerWriter {
                 mode: CreateMode::Persistent,
             };
             let operations = delete.into_iter().chain([create]).collect();
-            match self.writer.commit(term, operations, &proof).await? {
-                Commit::Applied(_) => return Ok(holding.map(|holding| holding.file)),
-                Commit::Refused(refusal) => holding = self.after_refusal(job_id, refusal, holding).await?,
+            match self
+                .writer
+                .commit_while(term, operations, &proof, &is_young)
+                .await?
+            {
+                None => return Ok(Published::TooOld),
+                Some(Commit::Applied(_)) => {
+                    let replaced = holding.map(|holding| holding.file);
+                    return Ok(Published::Done { replaced });
+                }
+                Some(Commit::Refused(refusal)) => {
+                    holding = self.after_refusal(job_id, refusal, holding).await?;
+                }
             }
         }
         Err(conflict(
