@@ -38,6 +38,8 @@ enum Verdict {
     /// It and everything behind it is lost.
     Lose,
     Cut,
+    /// It waits until its direction is let go.
+    Hold,
 }
 
 /// Serves until one side ends the connection and the other was told, or it is cut.
@@ -74,14 +76,21 @@ pub(super) async fn serve(client: TcpStream, server: TcpStream, shared: &Shared)
             }
             let mut verdict = Verdict::Pass;
             lock(&conversation).request(frame.body(), |request| {
-                let sentence = shared.rules().judge(request);
-                if let Some(sentence) = &sentence
-                    && sentence.loss == Loss::RequestAndCut
-                {
-                    sentence.carried_out();
-                    verdict = Verdict::Cut;
+                let sentence = shared.rules().judge(request)?;
+                match sentence.loss {
+                    Loss::RequestAndCut => {
+                        sentence.carried_out();
+                        verdict = Verdict::Cut;
+                    }
+                    Loss::Held => {
+                        shared.hold(Direction::ToServer);
+                        sentence.carried_out();
+                        verdict = Verdict::Hold;
+                        return None;
+                    }
+                    Loss::Reply | Loss::ReplyAndCut => {}
                 }
-                sentence
+                Some(sentence)
             });
             verdict
         },
@@ -110,6 +119,7 @@ pub(super) async fn serve(client: TcpStream, server: TcpStream, shared: &Shared)
             match sentence.loss {
                 Loss::Reply => Verdict::Lose,
                 Loss::ReplyAndCut | Loss::RequestAndCut => Verdict::Cut,
+                Loss::Held => Verdict::Pass,
             }
         },
     );
@@ -204,9 +214,18 @@ async fn write(
         if all_is_lost {
             continue;
         }
-        match judge(&mut frame) {
+        let verdict = judge(&mut frame);
+        if matches!(verdict, Verdict::Hold)
+            && faults
+                .wait_for(|faults| !faults.of(direction).held)
+                .await
+                .is_err()
+        {
+            return;
+        }
+        match verdict {
             // Where the receiver is gone, its own end comes the other way, and ends the connection when it arrives.
-            Verdict::Pass => all_is_lost = to.write_all(frame.bytes()).await.is_err(),
+            Verdict::Pass | Verdict::Hold => all_is_lost = to.write_all(frame.bytes()).await.is_err(),
             Verdict::Drop => {}
             Verdict::Lose => all_is_lost = true,
             Verdict::Cut => {

@@ -11,7 +11,7 @@ use super::connection;
 use super::faults::Faults;
 use super::link::{Links, lock};
 use super::rules::{Loss, Rules};
-use super::{Direction, Link, Occurrence, RequestFilter, RequestKind, RequestView};
+use super::{Direction, Link, Losses, Occurrence, RequestFilter, RequestKind, RequestView};
 
 /// What the proxy and its connections share.
 pub(super) struct Shared {
@@ -21,6 +21,12 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// Holds back what travels in a direction.
+    pub(super) fn hold(&self, direction: Direction) {
+        self.faults
+            .send_modify(|faults| faults.of_mut(direction).held = true);
+    }
+
     pub(super) fn rules(&self) -> MutexGuard<'_, Rules> {
         lock(&self.rules)
     }
@@ -120,6 +126,18 @@ impl FaultProxy {
     /// like [`FaultProxy::swallow_reply_and_cut`], but the server knows nothing of it.
     pub fn swallow_request_and_cut(&self, requests: impl Into<RequestFilter>, nth: usize) -> Occurrence {
         self.shared.rules().add(requests.into(), nth, Loss::RequestAndCut)
+    }
+
+    /// Loses the reply of about one in `one_in` of these requests, each time with the connection, until the handle is
+    /// dropped.
+    pub fn lose_replies(&self, requests: impl Into<RequestFilter>, one_in: u64, seed: u64) -> Losses {
+        self.shared.rules().add_chance(requests.into(), one_in, seed)
+    }
+
+    /// Holds back the `nth` of these requests from now (1 is the next), and everything that comes behind it, on every
+    /// connection, until [`FaultProxy::hold`] lets the direction go.
+    pub fn hold_from(&self, requests: impl Into<RequestFilter>, nth: usize) -> Occurrence {
+        self.shared.rules().add(requests.into(), nth, Loss::Held)
     }
 
     /// The arrival here of the `nth` of these requests from now (1 is the next): it is on its way to the server, be it

@@ -1,10 +1,12 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::{Occurrence, RequestFilter, RequestKind, RequestView};
+use super::losses::Chance;
+use super::{Losses, Occurrence, RequestFilter, RequestKind, RequestView};
 
-/// What is lost, and what becomes of the connection.
+/// What becomes of a request, its reply and the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Loss {
     /// The reply, and everything behind it until the connection is given up.
@@ -13,18 +15,30 @@ pub(super) enum Loss {
     ReplyAndCut,
     /// The request; the connection is cut in its place.
     RequestAndCut,
+    /// Nothing is lost: the request and everything behind it is held back.
+    Held,
 }
 
 /// A loss that has met its request.
 #[derive(Debug)]
 pub(super) struct Sentence {
     pub(super) loss: Loss,
-    happened: watch::Sender<bool>,
+    told: Told,
+}
+
+/// Who is told that it was carried out.
+#[derive(Debug)]
+enum Told {
+    Once(watch::Sender<bool>),
+    Counted(Arc<watch::Sender<usize>>),
 }
 
 impl Sentence {
     pub(super) fn carried_out(&self) {
-        self.happened.send_replace(true);
+        match &self.told {
+            Told::Once(happened) => drop(happened.send_replace(true)),
+            Told::Counted(lost) => lost.send_modify(|lost| *lost += 1),
+        }
     }
 }
 
@@ -51,6 +65,7 @@ pub(super) type Observer = Box<dyn FnMut(&RequestView) + Send>;
 pub(super) struct Rules {
     seen: BTreeMap<RequestKind, usize>,
     rules: Vec<Rule>,
+    chances: Vec<Chance>,
     observers: Vec<Observer>,
     arrivals: Vec<Arrival>,
 }
@@ -66,9 +81,18 @@ impl Rules {
             filter,
             // The first from now is the least that can be meant.
             left: nth.max(1),
-            sentence: Sentence { loss, happened },
+            sentence: Sentence {
+                loss,
+                told: Told::Once(happened),
+            },
         });
         lost
+    }
+
+    pub(super) fn add_chance(&mut self, filter: RequestFilter, one_in: u64, seed: u64) -> Losses {
+        let (chance, losses) = Chance::new(filter, one_in, seed);
+        self.chances.push(chance);
+        losses
     }
 
     pub(super) fn await_arrival(&mut self, filter: RequestFilter, nth: usize) -> Occurrence {
@@ -116,7 +140,15 @@ impl Rules {
                 _ => rule.left -= 1,
             }
         }
-        met.map(|index| self.rules.remove(index).sentence)
+        if let Some(index) = met {
+            return Some(self.rules.remove(index).sentence);
+        }
+        self.chances.retain(Chance::is_wanted);
+        let lost = self.chances.iter_mut().find_map(|chance| chance.meets(request))?;
+        Some(Sentence {
+            loss: Loss::ReplyAndCut,
+            told: Told::Counted(lost),
+        })
     }
 }
 
@@ -160,6 +192,24 @@ mod tests {
         }
         assert_eq!(rules.seen(RequestKind::SetData), 0);
         assert!(rules.arrivals.is_empty());
+    }
+
+    #[test]
+    fn by_chance_about_one_in_so_many_is_met_until_its_handle_is_dropped() {
+        let mut rules = Rules::default();
+        let losses = rules.add_chance(RequestKind::Multi.into(), 20, 7);
+        for _ in 0..2000 {
+            assert!(rules.judge(&request(RequestKind::GetData, "/a")).is_none());
+            if let Some(sentence) = rules.judge(&request(RequestKind::Multi, "/a")) {
+                assert_eq!(sentence.loss, Loss::ReplyAndCut);
+                sentence.carried_out();
+            }
+        }
+        assert!((50..200).contains(&losses.count()), "{}", losses.count());
+        drop(losses);
+        for _ in 0..200 {
+            assert!(rules.judge(&request(RequestKind::Multi, "/a")).is_none());
+        }
     }
 
     #[test]
