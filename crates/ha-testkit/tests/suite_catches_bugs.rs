@@ -60,6 +60,7 @@ caught! { completed_checkpoint_store, checkpoints:
     SuspendedJobDeleted => other_shutdown_keeps,
     OrderOfDigits => order_is_kept_over_a_reopening,
     NewestSubsumed => newest_are_retained,
+    VanishedIsNone => reader_beside_a_writer_never_goes_back,
 }
 
 caught! { checkpoint_id_counter, checkpoints:

@@ -2,6 +2,7 @@
 //! one subsumes it (I6).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use ha_core::ErrorKind;
@@ -135,6 +136,35 @@ pub async fn second_process_goes_on<F: Fixture<Subject = Subject>>(fixture: F) {
     assert_eq!(numbers(&store).await, [1, 2]);
     add(&store, job(1), [3]).await;
     assert_eq!(numbers(&store_of(&first, job(1), 2).await).await, [2, 3]);
+}
+
+/// A process that recovers while another one adds and subsumes finds what was acknowledged before it looked, or what
+/// is newer: never nothing, and nothing broken.
+pub async fn reader_beside_a_writer_never_goes_back<F: Fixture<Subject = Subject>>(fixture: F) {
+    const LAST: u64 = 40;
+    let (writing, reading) = (fixture.open().await, fixture.open().await);
+    let writer = store_of(&writing, job(1), 1).await;
+    add(&writer, job(1), [1]).await;
+    let acknowledged = AtomicU64::new(1);
+    let write = async {
+        for number in 2..=LAST {
+            add(&writer, job(1), [number]).await;
+            acknowledged.store(number, Ordering::SeqCst);
+            tokio::task::yield_now().await;
+        }
+    };
+    let read = async {
+        loop {
+            let before = acknowledged.load(Ordering::SeqCst);
+            let found = latest(&store_of(&reading, job(1), 1).await).await;
+            assert!(found >= Some(before), "{found:?} after {before}");
+            if before == LAST {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    futures::join!(write, read);
 }
 
 /// An id that is not above the newest is `Invalid`, and changes nothing.
@@ -317,6 +347,7 @@ cases! { ($) completed_checkpoint_store:
     acknowledged_survives_a_crash,
     order_is_kept_over_a_reopening,
     second_process_goes_on,
+    reader_beside_a_writer_never_goes_back,
     ids_must_increase,
     other_jobs_checkpoint_is_invalid,
     jobs_are_independent,

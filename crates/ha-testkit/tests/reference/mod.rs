@@ -48,6 +48,7 @@ pub(crate) enum Fault {
     SuspendedJobDeleted,
     OrderOfDigits,
     NewestSubsumed,
+    VanishedIsNone,
 
     // Counter.
     CounterInMemory,
