@@ -75,7 +75,7 @@ async fn more_than_a_hundred_are_subsumed_over_several_adds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_old_checkpoint_that_is_gone_or_cannot_go_does_not_fail_the_new_one() {
+async fn b34_an_old_checkpoint_that_is_gone_or_cannot_go_does_not_fail_the_new_one() {
     let rig = Rig::new().await;
     let leader = rig.leader().await;
     let checkpoints = leader.checkpoints(job(1), 2).await;
@@ -125,7 +125,7 @@ async fn a_checkpoint_published_by_somebody_else_is_a_conflict_and_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_counter_stands_above_all_that_is_there() {
+async fn b38_the_counter_stands_above_all_that_is_there() {
     let rig = Rig::new().await;
     let leader = rig.leader().await;
     let checkpoints = leader.checkpoints(job(1), 3).await;

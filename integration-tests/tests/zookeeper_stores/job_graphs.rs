@@ -15,7 +15,7 @@ use integration_tests::AdminClient;
 use crate::rig::Rig;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn broken_entries_are_reported_and_left_and_hide_no_other() {
+async fn b24_broken_entries_are_reported_and_left_and_hide_no_other() {
     let rig = Rig::new().await;
     let writer = rig.process().await;
     let graphs = writer.job_graphs().await;
@@ -213,7 +213,7 @@ async fn others_changes_are_told_and_own_ones_are_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn entries_that_vanish_while_they_are_read_are_not_there() {
+async fn b25_entries_that_vanish_while_they_are_read_are_not_there() {
     let rig = Rig::new().await;
     let (one, two) = (rig.process().await, rig.process().await);
     let (keeping, removing) = (one.job_graphs().await, two.job_graphs().await);

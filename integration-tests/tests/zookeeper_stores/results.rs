@@ -1,14 +1,15 @@
 //! The end of a job: decided in the pointer, recorded in a file, never undone (I7).
 
-use ha_core::ErrorKind;
 use ha_core::jobs::{ApplicationStatus, JobGraphStore as _, JobResultStore as _};
+use ha_core::{Effect, ErrorKind};
 use ha_storage::FileSystemJobResultStore;
 use ha_testkit::contract::{ended, graph, job};
 
+use crate::faulty_client::Fault;
 use crate::rig::Rig;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_with_a_recorded_end_never_runs_again() {
+async fn b42_a_job_with_a_recorded_end_never_runs_again() {
     let rig = Rig::new().await;
     let leader = rig.leader().await;
     let graphs = leader.job_graphs().await;
@@ -53,7 +54,7 @@ async fn a_job_with_a_recorded_end_never_runs_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_next_leader_writes_the_file_that_the_old_one_could_not() {
+async fn b41_the_next_leader_writes_the_file_that_the_old_one_could_not() {
     let rig = Rig::new().await;
     let leader = rig.leader().await;
     let graphs = leader.job_graphs().await;
@@ -131,4 +132,46 @@ async fn the_pointer_outweighs_the_file_of_another_end() {
     leader.results.mark_result_as_clean(job(1)).await.unwrap();
     assert_eq!(leader.results.clean_results().await.unwrap().entries, [end]);
     leader.session.close().await;
+}
+
+/// The end's reply is lost together with the leadership: either it was applied, and then the call says so and the next
+/// leader only cleans up, or it was not, and then the call says that it cannot tell and the next leader runs the job.
+#[tokio::test(flavor = "multi_thread")]
+async fn b41_an_end_whose_reply_is_lost_with_leadership_is_recorded_or_the_job_goes_on() {
+    for is_applied in [true, false] {
+        let rig = Rig::new().await;
+        let leader = rig.leader().await;
+        let graphs = leader.job_graphs().await;
+        graphs.put_job_graph(&graph(job(1), "a")).await.unwrap();
+        let end = ended(job(1), ApplicationStatus::Failed);
+        let (admin, latch) = (rig.admin.clone(), leader.latch());
+        let depose = Box::new(move || {
+            Box::pin(async move { admin.delete(&latch).await.unwrap() })
+                as ha_core::environment::BoxFuture<()>
+        });
+        leader.clients.next([match is_applied {
+            true => Fault::LoseReplyAnd(depose),
+            false => Fault::LoseRequestAnd(depose),
+        }]);
+        let outcome = leader.results.create_dirty_result(&end).await;
+        leader.session.close().await;
+        let next = rig.leader().await;
+        let dirty = next.results.dirty_results().await.unwrap().entries;
+        let recovered = next.job_graphs().await.recover_job_graph(job(1)).await.unwrap();
+        match is_applied {
+            true => {
+                outcome.unwrap();
+                assert_eq!((dirty, recovered), (vec![end], None));
+            }
+            false => {
+                let error = outcome.unwrap_err();
+                assert_eq!(
+                    (error.kind(), error.effect()),
+                    (ErrorKind::NotLeader, Effect::Unknown)
+                );
+                assert_eq!((dirty, recovered), (vec![], Some(graph(job(1), "a"))));
+            }
+        }
+        next.session.close().await;
+    }
 }

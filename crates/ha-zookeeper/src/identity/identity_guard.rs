@@ -190,7 +190,7 @@ impl IdentityGuard {
         Error::new(
             ErrorKind::Conflict,
             format!(
-                "the tree belongs to the cluster {}, made for the storage {}, and the storage {} to the cluster {}",
+                "the tree belongs to the cluster {}, made for the storage {}, and identity.json in the storage {} to the cluster {}",
                 node.cluster_uuid,
                 node.storage_dir,
                 self.storage.uri(),

@@ -26,3 +26,6 @@ pub use running_jobs_registry::ZooKeeperRunningJobsRegistry;
 pub use store_context::StoreContext;
 
 pub(crate) use checkpoints::{delete_all, delete_checkpoints, delete_counter, remove_folder};
+
+#[cfg(test)]
+mod tests;

@@ -56,8 +56,9 @@ impl ChangeWatcher {
                         }
                         self.tell(change).await;
                     }
-                    if again != Again::Now {
-                        self.wait(watch, again).await;
+                    match again {
+                        Again::Now => self.gather().await,
+                        Again::No | Again::Settled => self.wait(watch, again).await,
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::Closed => return,
@@ -100,7 +101,7 @@ impl ChangeWatcher {
         tokio::select! {
             () = self.cancelled.cancelled() => {}
             _ = watch => self.gather().await,
-            () = self.log.settled(), if again == Again::Settled => {}
+            () = self.log.settled(), if again == Again::Settled => self.gather().await,
             changed = self.context.status.changed() => if changed.is_err() {
                 // The session is gone with its services: nothing more will change.
                 self.cancelled.cancelled().await;
