@@ -30,24 +30,31 @@ pub fn block_workers(duration: Duration) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
     use crate::waiting::{now, pause};
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn no_task_runs_meanwhile() {
         let duration = Duration::from_millis(300);
+        let goes_on = Arc::new(AtomicBool::new(true));
         let mut other = JoinSet::new();
-        other.spawn(async {
-            let mut longest = Duration::ZERO;
-            for _ in 0..40 {
-                let before = now();
-                pause(Duration::from_millis(10)).await;
-                longest = longest.max(now().saturating_since(before));
+        other.spawn({
+            let goes_on = Arc::clone(&goes_on);
+            async move {
+                let mut longest = Duration::ZERO;
+                while goes_on.load(Ordering::Relaxed) {
+                    let before = now();
+                    pause(Duration::from_millis(10)).await;
+                    longest = longest.max(now().saturating_since(before));
+                }
+                longest
             }
-            longest
         });
         pause(Duration::from_millis(50)).await;
         block_workers(duration);
+        goes_on.store(false, Ordering::Relaxed);
         let longest = other.join_next().await.unwrap().unwrap();
         assert!(longest >= duration, "{longest:?}");
     }
