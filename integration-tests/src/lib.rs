@@ -18,8 +18,10 @@ pub mod ensemble;
 pub mod flink_tests {}
 pub mod leadership;
 pub mod mounts;
+pub mod object_server;
 pub mod process;
 pub mod proxy;
+mod sharing;
 mod stalls;
 pub mod waiting;
 pub mod workload;

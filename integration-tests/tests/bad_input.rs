@@ -108,7 +108,10 @@ async fn options_are_checked_before_anything_is_touched() -> Result<()> {
             &["high-availability.cluster-id"],
         ),
         ("-Dhigh-availability=KUBERNETES", &["KUBERNETES", "not built"]),
-        ("-Dhigh-availability.storageDir=s3://bucket/x", &["s3"]),
+        (
+            "-Dhigh-availability.storageDir=gs://bucket/x",
+            &["gs", "--features gcs"],
+        ),
         (
             "-Dhigh-availability.zookeeper.quorum=127.0.0.1:0:1",
             &["high-availability.zookeeper.quorum"],

@@ -74,6 +74,7 @@ fn every_line_has_a_row_with_a_test_or_a_reason() {
         }
     }
     let expected = [
+        ("BlobServerRecoveryTest", 4),
         ("CheckpointIDCounterTest", 3),
         ("CompletedCheckpointStoreTest", 6),
         ("DefaultCompletedCheckpointStoreTest", 9),
@@ -83,8 +84,11 @@ fn every_line_has_a_row_with_a_test_or_a_reason() {
         ("DefaultLeaderRetrievalServiceTest", 5),
         ("EmbeddedHaServicesTest", 4),
         ("EmbeddedLeaderServiceTest", 1),
+        ("FileSystemBlobStoreTest", 5),
+        ("FileSystemJobResultStoreFileOperationsTest", 7),
         ("FileSystemStateStorageHelperTest", 1),
         ("FsNegativeRunningJobsRegistryTest", 3),
+        ("JobResultStoreContractTest", 6),
         ("LeaderInformationRegisterTest", 1),
         ("SettableLeaderRetrievalServiceTest", 1),
         ("StandaloneHaServicesTest", 2),

@@ -192,8 +192,8 @@ async fn wrong_configurations_are_refused_before_anything_is_contacted() {
         (
             zookeeper
                 .clone()
-                .with("high-availability.storageDir", "s3://bucket"),
-            "s3",
+                .with("high-availability.storageDir", "gs://bucket"),
+            "--features gcs",
         ),
     ] {
         let error = refused(&configuration).await.to_string();

@@ -78,6 +78,34 @@ pub(crate) async fn open(directory: &Path) -> Arc<HaStorage> {
         .unwrap()
 }
 
+/// How often each local folder was listed.
+static LISTINGS: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
+
+pub(crate) fn note_listing(folder: &Path) {
+    *lock(&LISTINGS).entry(folder.to_path_buf()).or_default() += 1;
+}
+
+/// How often a local folder, or one below, was listed so far.
+pub(crate) fn listings_below(folder: &Path) -> usize {
+    let listings = lock(&LISTINGS);
+    listings
+        .iter()
+        .filter(|(listed, _)| listed.starts_with(folder))
+        .map(|(_, times)| times)
+        .sum()
+}
+
+/// What was asked of a [`FaultyStore`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// Objects that were looked up or read.
+    pub(crate) gets: usize,
+    /// Objects that listings gave.
+    pub(crate) listed: usize,
+    pub(crate) puts: usize,
+    pub(crate) deletions: usize,
+}
+
 /// What goes wrong with the next operations of a [`FaultyStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
@@ -98,6 +126,7 @@ pub(crate) enum Trouble {
 pub(crate) struct FaultyStore {
     store: InMemory,
     trouble: Mutex<BTreeMap<u8, (Trouble, u32)>>,
+    asked: Arc<Mutex<Asked>>,
 }
 
 impl FaultyStore {
@@ -108,6 +137,11 @@ impl FaultyStore {
             &cluster(),
             &Environment::system(),
         )
+    }
+
+    /// What was asked since the last time.
+    pub(crate) fn asked(&self) -> Asked {
+        std::mem::take(&mut *lock(&self.asked))
     }
 
     /// The next `times` operations that the trouble concerns.
@@ -148,6 +182,7 @@ impl ObjectStore for FaultyStore {
         payload: PutPayload,
         opts: PutOptions,
     ) -> object_store::Result<PutResult> {
+        lock(&self.asked).puts += 1;
         if self.strikes(Trouble::WriteFails) {
             return Err(failure(std::io::ErrorKind::TimedOut));
         }
@@ -170,6 +205,7 @@ impl ObjectStore for FaultyStore {
     }
 
     async fn get_opts(&self, location: &ObjectPath, options: GetOptions) -> object_store::Result<GetResult> {
+        lock(&self.asked).gets += 1;
         if self.strikes(Trouble::ReadFails) {
             return Err(failure(std::io::ErrorKind::PermissionDenied));
         }
@@ -188,21 +224,37 @@ impl ObjectStore for FaultyStore {
         &self,
         locations: BoxStream<'static, object_store::Result<ObjectPath>>,
     ) -> BoxStream<'static, object_store::Result<ObjectPath>> {
-        self.store.delete_stream(locations)
+        let asked = Arc::clone(&self.asked);
+        let counted = locations.inspect(move |_| lock(&asked).deletions += 1);
+        self.store.delete_stream(counted.boxed())
     }
 
     fn list(&self, prefix: Option<&ObjectPath>) -> BoxStream<'static, object_store::Result<ObjectMeta>> {
         if self.strikes(Trouble::ListHangs) {
             return futures::stream::pending().boxed();
         }
-        self.store.list(prefix)
+        let asked = Arc::clone(&self.asked);
+        let listed = self.store.list(prefix);
+        listed.inspect(move |_| lock(&asked).listed += 1).boxed()
+    }
+
+    fn list_with_offset(
+        &self,
+        prefix: Option<&ObjectPath>,
+        offset: &ObjectPath,
+    ) -> BoxStream<'static, object_store::Result<ObjectMeta>> {
+        let asked = Arc::clone(&self.asked);
+        let listed = self.store.list_with_offset(prefix, offset);
+        listed.inspect(move |_| lock(&asked).listed += 1).boxed()
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&ObjectPath>) -> object_store::Result<ListResult> {
         if self.strikes(Trouble::ListHangs) {
             std::future::pending::<()>().await;
         }
-        self.store.list_with_delimiter(prefix).await
+        let found = self.store.list_with_delimiter(prefix).await?;
+        lock(&self.asked).listed += found.objects.len();
+        Ok(found)
     }
 
     async fn copy_opts(

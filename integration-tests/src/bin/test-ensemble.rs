@@ -1,14 +1,16 @@
 //! `test-ensemble prepare` installs what the tests need and says which ensemble they use; `test-ensemble supervise
-//! FOLDER` runs the server that all test processes share, and is started by them.
+//! FOLDER` and `test-ensemble supervise-s3 FOLDER` run the servers that all test processes share, and are started by
+//! them.
 
 use anyhow::{Result, bail};
-use integration_tests::ensemble::{Choice, Installation, engine_version, supervise};
+use integration_tests::ensemble::{self, Choice, engine_version};
+use integration_tests::object_server::{self, Installation};
 
 #[expect(clippy::print_stdout, reason = "the answer of `prepare`")]
 fn prepare() -> Result<()> {
     match Choice::from_environment()? {
         Choice::Process => {
-            let installation = Installation::find_or_install()?;
+            let installation = ensemble::Installation::find_or_install()?;
             println!(
                 "ZooKeeper ensemble of the tests: process ({})",
                 installation.origin()
@@ -20,17 +22,19 @@ fn prepare() -> Result<()> {
         }
         Choice::Given(address) => println!("ZooKeeper ensemble of the tests: given address {address}"),
     }
+    let objects = Installation::find_or_install()?;
+    println!("S3 server of the tests: {}", objects.origin());
     Ok(())
 }
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    match (arguments.next().as_deref(), arguments.next()) {
+    let (command, folder) = (arguments.next(), arguments.next());
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build();
+    match (command.as_deref(), folder) {
         (Some("prepare"), None) => prepare(),
-        (Some("supervise"), Some(folder)) => tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?
-            .block_on(supervise(folder.into())),
-        _ => bail!("usage: test-ensemble prepare | supervise FOLDER"),
+        (Some("supervise"), Some(folder)) => runtime()?.block_on(ensemble::supervise(folder.into())),
+        (Some("supervise-s3"), Some(folder)) => runtime()?.block_on(object_server::supervise(folder.into())),
+        _ => bail!("usage: test-ensemble prepare | supervise FOLDER | supervise-s3 FOLDER"),
     }
 }

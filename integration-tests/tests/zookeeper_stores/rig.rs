@@ -135,6 +135,7 @@ impl Rig {
         let settings = JobResultStoreSettings {
             storage_path: None,
             delete_on_commit: false,
+            ..JobResultStoreSettings::default()
         };
         let files = FileSystemJobResultStore::open(storage, settings, health)
             .await

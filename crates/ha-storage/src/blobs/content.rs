@@ -12,8 +12,9 @@ use uuid::Uuid;
 
 use crate::folder::{DurableFolder, Fault, RelativePath, local};
 
-/// Bytes that are in memory at once. Some stores need parts of 5 MiB at least.
-const PIECE: usize = 8 << 20;
+/// Bytes that are read at once; two pieces are in memory at most. S3 needs parts of 5 MiB at least, and takes 10,000
+/// of them: a blob there has 48 GiB at most.
+const PIECE: usize = 5 << 20;
 
 /// A local file, read piece by piece and hashed on the way.
 pub(super) struct LocalReader {

@@ -89,7 +89,7 @@ async fn content_of_another_key_is_never_stored() {
 }
 
 #[tokio::test]
-async fn a_damaged_blob_is_refused_and_the_local_file_not_touched() {
+async fn b45_a_damaged_blob_is_refused_and_the_local_file_not_touched() {
     let fixture = Fixture::new().await;
     let file = fixture.write("in", b"content");
     let key = fixture.store.create_key(&file).await.unwrap();
@@ -129,7 +129,7 @@ async fn sixteen_writers_of_one_key_all_succeed_with_one_file() {
 }
 
 #[tokio::test]
-async fn deleting_keeps_to_its_job_and_is_repeatable() {
+async fn b44_deleting_keeps_to_its_job_and_is_repeatable() {
     let fixture = Fixture::new().await;
     let file = fixture.write("in", b"x");
     let first = fixture.store.create_key(&file).await.unwrap();
@@ -158,7 +158,7 @@ async fn deleting_keeps_to_its_job_and_is_repeatable() {
 }
 
 #[tokio::test]
-async fn a_dropped_upload_shows_nothing() {
+async fn b44_a_dropped_upload_shows_nothing() {
     let fixture = Fixture::new().await;
     let file = fixture.write("in", &vec![1; 9 << 20]);
     let key = fixture.store.create_key(&file).await.unwrap();

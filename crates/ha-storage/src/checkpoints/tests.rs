@@ -115,7 +115,7 @@ async fn the_newest_are_retained_over_handles_and_restarts() {
 }
 
 #[tokio::test]
-async fn an_older_checkpoint_is_never_taken_for_an_unreadable_newest() {
+async fn b30_an_older_checkpoint_is_never_taken_for_an_unreadable_newest() {
     let fixture = Fixture::new().await;
     let store = fixture.store(3).await.unwrap();
     for number in 1..=3 {
@@ -177,7 +177,7 @@ async fn foreign_files_are_reported_and_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn trouble_of_a_moment_is_waited_out_and_a_lasting_one_fails_the_recovery() {
+async fn b30_trouble_of_a_moment_is_waited_out_and_a_lasting_one_fails_the_recovery() {
     let faulty = Arc::new(FaultyStore::default());
     let factory = FileSystemCheckpointRecoveryFactory::new(faulty.storage(), HealthMonitor::default());
     let store = factory

@@ -14,6 +14,8 @@ pub(crate) enum EntryKind {
 pub(crate) struct Entry {
     pub(crate) name: String,
     pub(crate) kind: EntryKind,
+    /// By the store's own clock, where the listing tells it.
+    pub(crate) last_modified: Option<SystemTime>,
 }
 
 /// What the store knows of a file.

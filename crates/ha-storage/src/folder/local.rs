@@ -81,6 +81,8 @@ fn corrupt(path: &Path, reason: &'static str) -> Fault {
 /// The entries of a folder, `None` when it is missing. Names that are not UTF-8 come in lossy form: they are
 /// outside our grammar either way.
 pub(crate) fn list(path: &Path) -> Result<Option<Vec<Entry>>, Fault> {
+    #[cfg(test)]
+    crate::test_support::note_listing(path);
     let entries = match fs::read_dir(path) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -100,6 +102,7 @@ pub(crate) fn list(path: &Path) -> Result<Option<Vec<Entry>>, Fault> {
         found.push(Entry {
             name: entry.file_name().to_string_lossy().into_owned(),
             kind,
+            last_modified: None,
         });
     }
     Ok(Some(found))

@@ -11,18 +11,19 @@ use super::{ConditionalPuts, DurableFolder, Entry, EntryKind, FileInfo, Relative
 impl DurableFolder {
     pub(super) async fn list_objects(&self, folder: &RelativePath) -> Result<Vec<Entry>, Fault> {
         let found = self.store.list_with_delimiter(Some(&self.key(folder))).await?;
-        let entry = |path: &object_store::path::Path, kind| Entry {
+        let entry = |path: &object_store::path::Path, kind, last_modified| Entry {
             name: path.filename().unwrap_or_default().to_owned(),
             kind,
+            last_modified,
         };
         let folders = found
             .common_prefixes
             .iter()
-            .map(|path| entry(path, EntryKind::Folder));
+            .map(|path| entry(path, EntryKind::Folder, None));
         let files = found
             .objects
             .iter()
-            .map(|meta| entry(&meta.location, EntryKind::File));
+            .map(|meta| entry(&meta.location, EntryKind::File, Some(meta.last_modified.into())));
         Ok(folders.chain(files).collect())
     }
 
@@ -30,8 +31,8 @@ impl DurableFolder {
     /// would prove nothing. Costs one request, however many files there are.
     pub(super) async fn reach_objects(&self) -> Result<()> {
         let root = RelativePath::root();
-        // Behind all names of ours, so that nothing is listed.
-        let last = self.key(&root).join("~");
+        // Behind all names of ours, so that nothing is listed. (A `~` would be encoded, and stand before them.)
+        let last = self.key(&root).join("zzzzzzzz");
         self.retrying("reach the store", &root, || async {
             let mut behind = self.store.list_with_offset(Some(&self.key(&root)), &last);
             Ok(behind.try_next().await.map(drop)?)

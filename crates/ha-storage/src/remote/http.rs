@@ -70,6 +70,7 @@ pub(super) fn endpoint(
 }
 
 /// Two options of which one alone means nothing.
+#[cfg(feature = "s3")]
 pub(super) fn pair<T: ConfigValue>(
     configuration: &Configuration,
     first: &ConfigOption<T>,
@@ -94,6 +95,7 @@ pub(super) fn pair<T: ConfigValue>(
 }
 
 /// Two options of which at most one may be set.
+#[cfg(any(feature = "gcs", feature = "azure"))]
 pub(super) fn at_most_one<T: ConfigValue>(
     configuration: &Configuration,
     first: &ConfigOption<T>,

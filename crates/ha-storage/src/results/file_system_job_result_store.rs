@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -40,6 +41,8 @@ pub struct FileSystemJobResultStore {
     pub(super) watch: FolderWatch,
     pub(super) reports: Reports,
     pub(super) delete_on_commit: bool,
+    /// How long clean results are kept.
+    pub(super) clean_retention: Option<Duration>,
     /// Itself, for calls that go on to their end.
     this: Weak<Self>,
 }
@@ -72,10 +75,22 @@ impl FileSystemJobResultStore {
 
     /// Results in the default folder, which needs no I/O to be opened.
     pub fn in_storage(storage: Arc<HaStorage>, delete_on_commit: bool, health: HealthMonitor) -> Arc<Self> {
+        let settings = JobResultStoreSettings {
+            delete_on_commit,
+            ..JobResultStoreSettings::default()
+        };
+        Self::in_default_folder(storage, &settings, health)
+    }
+
+    fn in_default_folder(
+        storage: Arc<HaStorage>,
+        settings: &JobResultStoreSettings,
+        health: HealthMonitor,
+    ) -> Arc<Self> {
         let prefix = [RESULTS, storage.cluster_id().as_str()];
         let folder = storage.base().folder(&prefix, storage.environment());
         let shared = storage.base().shared_or(&folder, storage.shared());
-        Self::build(storage, folder, shared, delete_on_commit, health, false)
+        Self::build(storage, folder, shared, settings, health)
     }
 
     async fn open_with(
@@ -84,42 +99,35 @@ impl FileSystemJobResultStore {
         health: HealthMonitor,
         create: bool,
     ) -> Result<Arc<Self>> {
-        let Some(path) = settings.storage_path else {
-            return Ok(Self::in_storage(storage, settings.delete_on_commit, health));
+        let Some(path) = &settings.storage_path else {
+            return Ok(Self::in_default_folder(storage, &settings, health));
         };
-        let base = StorageBase::open(&path, create).await?;
+        let base = StorageBase::open(path, create).await?;
         let folder = base.folder(&[], storage.environment());
         let shared = base.shared_or(&folder, storage.shared());
         if create {
             prove_writable(&folder, &storage).await?;
         }
-        Ok(Self::build(
-            storage,
-            folder,
-            shared,
-            settings.delete_on_commit,
-            health,
-            true,
-        ))
+        Ok(Self::build(storage, folder, shared, &settings, health))
     }
 
     fn build(
         storage: Arc<HaStorage>,
         folder: DurableFolder,
         shared: Arc<Shared>,
-        delete_on_commit: bool,
+        settings: &JobResultStoreSettings,
         health: HealthMonitor,
-        is_configured: bool,
     ) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
             this: Weak::clone(this),
             storage,
-            is_configured,
+            is_configured: settings.storage_path.is_some(),
             watch: FolderWatch::new(folder.clone(), health.clone()),
             folder,
             shared,
             reports: Reports::new(health),
-            delete_on_commit,
+            delete_on_commit: settings.delete_on_commit,
+            clean_retention: settings.clean_retention,
         })
     }
 

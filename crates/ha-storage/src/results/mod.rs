@@ -6,6 +6,7 @@ mod folder_watch;
 mod job_result_store_settings;
 mod removal;
 mod result_file;
+mod retention;
 mod writing;
 
 pub use file_system_job_result_store::FileSystemJobResultStore;

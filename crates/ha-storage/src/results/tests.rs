@@ -9,6 +9,7 @@ use ha_core::jobs::{ApplicationStatus, JobResult, JobResultEntry, JobResultStore
 use super::{FileSystemJobResultStore, JobResultStoreSettings, LeftResults};
 use crate::test_support::{LocalStorage, job, open};
 
+mod many;
 mod opening;
 
 struct Fixture {
@@ -154,7 +155,7 @@ async fn of_sixteen_writers_one_decides() {
 }
 
 #[tokio::test]
-async fn a_bad_file_blocks_only_its_own_job_and_is_left_as_it_is() {
+async fn b40_a_bad_file_blocks_only_its_own_job_and_is_left_as_it_is() {
     let fixture = Fixture::new(false).await;
     let good = std::fs::read_to_string({
         fixture.store.create_dirty_result(&entry(1)).await.unwrap();
@@ -217,7 +218,7 @@ async fn a_bad_file_blocks_only_its_own_job_and_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn both_files_mean_clean() {
+async fn b40_both_files_mean_clean() {
     let fixture = Fixture::new(false).await;
     fixture.store.create_dirty_result(&entry(1)).await.unwrap();
     std::fs::copy(fixture.dirty(job(1)), fixture.clean(job(1))).unwrap();
@@ -229,7 +230,7 @@ async fn both_files_mean_clean() {
 }
 
 #[tokio::test]
-async fn a_folder_that_vanishes_is_not_an_empty_one() {
+async fn b39_a_folder_that_vanishes_is_not_an_empty_one() {
     let fixture = Fixture::new(false).await;
     fixture.store.create_dirty_result(&entry(1)).await.unwrap();
     let away = fixture.folder().with_extension("away");
@@ -252,7 +253,7 @@ async fn a_folder_that_vanishes_is_not_an_empty_one() {
 }
 
 #[tokio::test]
-async fn a_file_in_place_of_the_folder_is_an_error() {
+async fn b39_a_file_in_place_of_the_folder_is_an_error() {
     let fixture = Fixture::new(false).await;
     std::fs::create_dir_all(fixture.folder().parent().unwrap()).unwrap();
     std::fs::write(fixture.folder(), "x").unwrap();
@@ -300,6 +301,7 @@ async fn a_folder_of_its_own_is_used_and_checked() {
     let settings = JobResultStoreSettings {
         storage_path: Some((&format!("file://{}", own.display())).into()),
         delete_on_commit: false,
+        ..JobResultStoreSettings::default()
     };
     let health = HealthMonitor::default();
     let storage = || Arc::clone(&local.storage);
@@ -317,6 +319,7 @@ async fn a_folder_of_its_own_is_used_and_checked() {
     let bad = JobResultStoreSettings {
         storage_path: Some("viewfs://b".into()),
         delete_on_commit: false,
+        ..JobResultStoreSettings::default()
     };
     let error = FileSystemJobResultStore::open(storage(), bad, health)
         .await
@@ -353,6 +356,7 @@ async fn results_in_a_configured_folder_are_left_for_whoever_shares_it() {
     let settings = JobResultStoreSettings {
         storage_path: Some(own.to_str().unwrap().into()),
         delete_on_commit: false,
+        ..JobResultStoreSettings::default()
     };
     let store =
         FileSystemJobResultStore::open(Arc::clone(&local.storage), settings, HealthMonitor::default())

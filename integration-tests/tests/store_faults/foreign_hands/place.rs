@@ -182,6 +182,7 @@ impl Place {
         let settings = JobResultStoreSettings {
             storage_path: None,
             delete_on_commit: false,
+            ..JobResultStoreSettings::default()
         };
         let files = FileSystemJobResultStore::open(storage, settings, health)
             .await

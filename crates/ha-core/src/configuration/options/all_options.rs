@@ -21,6 +21,7 @@ static BUILT: &[&dyn OptionDefinition] = &[
     &HighAvailabilityOptions::HA_ORPHAN_AGE,
     &JobResultStoreOptions::STORAGE_PATH,
     &JobResultStoreOptions::DELETE_ON_COMMIT,
+    &JobResultStoreOptions::CLEAN_RETENTION,
     &ObjectStoreOptions::S3_ENDPOINT,
     &ObjectStoreOptions::S3_REGION,
     &ObjectStoreOptions::S3_PATH_STYLE_ACCESS,

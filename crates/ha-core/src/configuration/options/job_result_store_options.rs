@@ -1,3 +1,6 @@
+use std::time::Duration;
+
+use super::checks;
 use crate::configuration::{ConfigOption, storage_uri};
 
 /// The options of the job result store.
@@ -19,4 +22,12 @@ impl JobResultStoreOptions {
     )
     .default_text("true")
     .cluster_default("false");
+
+    /// How long clean results are kept.
+    pub const CLEAN_RETENTION: ConfigOption<Duration> = ConfigOption::new(
+        "job-result-store.clean-retention",
+        "how long the result of a cleaned-up job is kept, by the age of its file; older ones are deleted when a process opens its services, and their ids may run again; not with job-result-store.storage-path",
+    )
+    .derived_default("for ever")
+    .checked_by(checks::positive);
 }

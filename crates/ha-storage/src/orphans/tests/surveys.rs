@@ -127,6 +127,7 @@ async fn a_configured_folder_of_results_that_others_share_is_left_alone() {
     let settings = JobResultStoreSettings {
         storage_path: Some(shared.path().to_str().unwrap().into()),
         delete_on_commit: false,
+        ..JobResultStoreSettings::default()
     };
     let results =
         FileSystemJobResultStore::open(Arc::clone(&local.storage), settings, HealthMonitor::default())

@@ -18,6 +18,7 @@ async fn a_configured_folder_that_cannot_be_written_is_found_at_the_start() {
     let settings = JobResultStoreSettings {
         storage_path: Some(own.to_str().unwrap().into()),
         delete_on_commit: false,
+        ..JobResultStoreSettings::default()
     };
     let opened =
         FileSystemJobResultStore::open(Arc::clone(&local.storage), settings, HealthMonitor::default()).await;

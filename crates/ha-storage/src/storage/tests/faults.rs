@@ -10,7 +10,7 @@ use crate::test_support::{FaultyStore, Trouble, cluster, job};
 use crate::{HaStorage, StateKind};
 
 #[tokio::test(start_paused = true)]
-async fn transient_faults_are_tried_again_and_lasting_ones_told() {
+async fn b30_transient_faults_are_tried_again_and_lasting_ones_told() {
     let store = Arc::new(FaultyStore::default());
     let storage = store.storage();
     store.make(Trouble::WriteFails, 2);

@@ -30,7 +30,7 @@ async fn a_state_is_read_back_by_its_pointer_in_both_stores() {
 }
 
 #[tokio::test]
-async fn every_damage_to_a_file_is_told() {
+async fn b45_every_damage_to_a_file_is_told() {
     let local = LocalStorage::new().await;
     let file = put_graph(&local.storage, 1).await;
     let other = put_graph(&local.storage, 2).await;
