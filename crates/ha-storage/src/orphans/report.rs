@@ -56,6 +56,13 @@ pub enum Refusal {
         /// The storage's cluster.
         storage: Uuid,
     },
+    /// The storage was made for another tree, whose pointers may name its files.
+    AnotherTree {
+        /// The cluster node that was looked at.
+        path: String,
+        /// The one that the storage names.
+        tree: String,
+    },
     /// The tree was lost once, and nobody has accepted that: files may be all that is left of jobs.
     TreeLost {
         /// The znode that says so.
@@ -116,6 +123,10 @@ impl fmt::Display for Refusal {
             Self::IdentityMismatch { path, tree, storage } => write!(
                 f,
                 "the tree belongs to the cluster {tree} ({path}), the storage to the cluster {storage}: their pointers and files have nothing to do with each other"
+            ),
+            Self::AnotherTree { path, tree } => write!(
+                f,
+                "the storage belongs to the tree {tree}, not to {path}: its pointers may name these files"
             ),
             Self::TreeLost { path } => write!(
                 f,

@@ -11,6 +11,9 @@ pub struct ClusterIdentity {
     pub cluster_uuid: Uuid,
     /// The storage directory as it was named then; for people.
     pub storage_dir: String,
+    /// The cluster's znode, where it has one. Another one with the same files would be a second cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
     /// Who made it; for people.
     pub created_by: String,
 }

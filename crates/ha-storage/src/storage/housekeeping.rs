@@ -24,6 +24,15 @@ impl HaStorage {
     /// # Errors
     /// `Corrupt` when identity.json is unreadable or newer: it is left as it is.
     pub async fn identity(&self) -> Result<ClusterIdentity> {
+        self.identity_of_tree(None).await
+    }
+
+    /// The same for a cluster whose pointers are in the znode `tree`, which is written down when the identity is made.
+    /// Whether it is the one that was written down is for the caller to compare.
+    ///
+    /// # Errors
+    /// As [`HaStorage::identity`].
+    pub async fn identity_of_tree(&self, tree: Option<&str>) -> Result<ClusterIdentity> {
         if let Some(identity) = self.read_identity().await? {
             return Ok(identity);
         }
@@ -31,6 +40,7 @@ impl HaStorage {
             format: ClusterIdentity::FORMAT,
             cluster_uuid: self.environment().ids.uuid(),
             storage_dir: self.uri().to_owned(),
+            tree: tree.map(str::to_owned),
             created_by: format!(
                 "ha-services {}, process {}",
                 env!("CARGO_PKG_VERSION"),

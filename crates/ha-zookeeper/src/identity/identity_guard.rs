@@ -101,6 +101,7 @@ impl IdentityGuard {
             (Some(node), Some(file)) if file.cluster_uuid != node.cluster_uuid => {
                 Err(self.mismatch(&node, &file))
             }
+            (Some(_), Some(file)) if self.is_of_another_tree(&file) => Err(self.two_trees(&file)),
             (Some(node), _) if node.tree_lost => Err(self.elsewhere(
                 "the tree was found empty although state files were there, and nobody has accepted that",
             )),
@@ -134,6 +135,9 @@ impl IdentityGuard {
 
     async fn compare(&self, node: &IdentityData) -> Result<Uuid> {
         match self.storage.read_identity().await? {
+            Some(file) if file.cluster_uuid == node.cluster_uuid && self.is_of_another_tree(&file) => {
+                Err(self.two_trees(&file))
+            }
             Some(file) if file.cluster_uuid == node.cluster_uuid => {
                 self.health.set_condition(
                     TREE_LOST,
@@ -165,7 +169,10 @@ impl IdentityGuard {
     /// Makes the parents and the znode from the file, which is made first.
     async fn make(&self, client: &Arc<dyn ZooKeeperClient>) -> Result<()> {
         let tree_lost = self.storage.has_state_files().await?;
-        let file = self.storage.identity().await?;
+        let file = self.storage.identity_of_tree(Some(self.paths.cluster())).await?;
+        if self.is_of_another_tree(&file) {
+            return Err(self.two_trees(&file));
+        }
         let path = self.paths.identity();
         let data = IdentityData {
             cluster_uuid: file.cluster_uuid,
@@ -200,6 +207,29 @@ impl IdentityGuard {
         .at(self.paths.identity())
         .not_applied()
         .advise("give each cluster a root and cluster-id, and a storageDir, of its own")
+    }
+
+    /// Whether the storage was made for another cluster node than this one. One that says nothing fits.
+    fn is_of_another_tree(&self, file: &ClusterIdentity) -> bool {
+        file.tree
+            .as_deref()
+            .is_some_and(|tree| tree != self.paths.cluster())
+    }
+
+    /// Two trees with pointers to one folder: each would take the other's files for its own, or for nobody's.
+    fn two_trees(&self, file: &ClusterIdentity) -> Error {
+        Error::new(
+            ErrorKind::Conflict,
+            format!(
+                "the storage {} belongs to the tree {}, and this process uses the tree {}",
+                self.storage.uri(),
+                file.tree.as_deref().unwrap_or_default(),
+                self.paths.cluster()
+            ),
+        )
+        .at(self.paths.identity())
+        .not_applied()
+        .advise("give each cluster a storageDir or a cluster-id of its own; where the tree was moved here for good, take \"tree\" out of the storage's identity.json by hand")
     }
 
     /// Perhaps the tree is alive under another root or quorum.

@@ -76,6 +76,7 @@ mod tests {
             format: 1,
             cluster_uuid: node.cluster_uuid,
             storage_dir: "file:///moved".to_owned(),
+            tree: None,
             created_by: String::new(),
         };
         assert_eq!(mismatch(&node, Some(&file), "file:///moved"), None);

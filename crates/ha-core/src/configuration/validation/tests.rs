@@ -205,7 +205,7 @@ fn addresses_have_flinks_defaults() {
 }
 
 #[test]
-fn the_default_cluster_id_is_warned_of_where_clusters_can_meet() {
+fn b46_the_default_cluster_id_is_warned_of_where_clusters_can_meet() {
     let filesystem = Configuration::new()
         .with("high-availability", "filesystem")
         .with("high-availability.storageDir", "/var/ha");

@@ -338,6 +338,10 @@ fn a_refusal_of_either_observation_finds_nothing_and_says_why() {
             tree: Uuid::nil(),
             storage: Uuid::max(),
         },
+        Refusal::AnotherTree {
+            path: "/c".to_owned(),
+            tree: "/elsewhere/c".to_owned(),
+        },
         Refusal::TreeLost {
             path: "/c/identity".to_owned(),
         },

@@ -91,7 +91,13 @@ impl OrphanDetection {
     /// The cluster, if the storage is that of the tree.
     async fn compare(&self, tree: Uuid) -> Result<Result<Uuid, Refusal>> {
         Ok(match self.storage.read_identity().await {
-            Ok(Some(file)) if file.cluster_uuid == tree => Ok(tree),
+            Ok(Some(file)) if file.cluster_uuid == tree => match file.tree {
+                Some(other) if other != self.paths.cluster() => Err(Refusal::AnotherTree {
+                    path: self.paths.cluster().to_owned(),
+                    tree: other,
+                }),
+                _ => Ok(tree),
+            },
             Ok(Some(file)) => Err(Refusal::IdentityMismatch {
                 path: self.paths.identity(),
                 tree,

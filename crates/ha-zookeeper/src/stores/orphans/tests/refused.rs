@@ -36,6 +36,19 @@ async fn a_tree_that_is_not_this_storages_finds_nothing_and_writes_nothing() {
         "{report:?}"
     );
 
+    // The storage names another tree, which has been copied here.
+    let path = cluster.folder().join("identity.json");
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let moved = whole.replace("\"tree\":\"/c\"", "\"tree\":\"/elsewhere/c\"");
+    assert_ne!(whole, moved);
+    std::fs::write(&path, moved).unwrap();
+    let report = cluster.find().await;
+    assert!(
+        matches!(report.refusal, Some(Refusal::AnotherTree { .. })),
+        "{report:?}"
+    );
+    std::fs::write(&path, whole).unwrap();
+
     // A tree that was lost, one whose identity is torn, and one that has none.
     let path = cluster.paths.identity();
     let client = cluster.server.client(1);
