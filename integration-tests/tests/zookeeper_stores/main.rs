@@ -2,11 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
 
 mod checkpoints;
+mod chroot;
 mod cleanup;
 mod faulty_client;
 mod fencing;
 mod identity;
 mod job_graphs;
 mod lost_replies;
+mod orphans;
 mod results;
 mod rig;
+mod traversal;
