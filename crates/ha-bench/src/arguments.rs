@@ -1,0 +1,137 @@
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ha-bench",
+    version,
+    about = "Measures ha-services on a ZooKeeper server"
+)]
+pub struct Arguments {
+    /// What is measured.
+    #[command(subcommand)]
+    pub(crate) workload: Workload,
+}
+
+/// A workload.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Workload {
+    /// Increments of the checkpoint id counter
+    W1(CounterOptions),
+    /// Adding checkpoints
+    W2(CheckpointOptions),
+    /// Putting, recovering and removing job graphs
+    W3(GraphOptions),
+    /// Recovering jobs with their checkpoints from a cold start
+    Recover(JobOptions),
+    /// The fresh process of w3
+    #[command(hide = true)]
+    W3Rest(GraphOptions),
+    /// The fresh process of recover
+    #[command(hide = true)]
+    RecoverRest(JobOptions),
+}
+
+/// Where it runs.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Place {
+    /// The server, HOST:PORT
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) zk: String,
+    /// The HA storage directory
+    #[arg(long, value_name = "HA_DIR")]
+    pub(crate) dir: PathBuf,
+    /// The cluster that another process of this workload has made
+    #[arg(long, hide = true)]
+    pub(crate) cluster: Option<String>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CounterOptions {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// How many increments
+    #[arg(long, default_value_t = 2000, value_parser = at_least_one())]
+    pub(crate) n: u64,
+    /// How many before, which are not counted
+    #[arg(long, default_value_t = 300)]
+    pub(crate) warmup: u64,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CheckpointOptions {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// How many checkpoints
+    #[arg(long, default_value_t = 1000, value_parser = at_least_one())]
+    pub(crate) n: u64,
+    /// How many before, which are not counted
+    #[arg(long, default_value_t = 200)]
+    pub(crate) warmup: u64,
+    /// The metadata of a checkpoint, in bytes
+    #[arg(long, default_value_t = 1024)]
+    pub(crate) size: usize,
+    /// How many are retained
+    #[arg(long, default_value_t = 3, value_parser = at_least_one())]
+    pub(crate) retained: u64,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct GraphOptions {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// How many job graphs
+    #[arg(long, default_value_t = 1000, value_parser = at_least_one())]
+    pub(crate) n: u64,
+    /// A job graph, in bytes
+    #[arg(long, default_value_t = 10240)]
+    pub(crate) size: usize,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct JobOptions {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// How many jobs
+    #[arg(long, default_value_t = 1000, value_parser = at_least_one())]
+    pub(crate) n: u64,
+    /// Checkpoints of each job
+    #[arg(long, default_value_t = 3, value_parser = at_least_one())]
+    pub(crate) checkpoints: u64,
+    /// A job graph, and the metadata of a checkpoint, in bytes
+    #[arg(long, default_value_t = 1024)]
+    pub(crate) size: usize,
+}
+
+fn at_least_one() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_workload_takes_server_folder_and_number() {
+        for workload in ["w1", "w2", "w3", "recover"] {
+            let line = ["ha-bench", workload, "--zk", "h:1", "--dir", "/d", "--n", "5"];
+            let parsed = Arguments::try_parse_from(line).unwrap();
+            let n = match parsed.workload {
+                Workload::W1(options) => options.n,
+                Workload::W2(options) => options.n,
+                Workload::W3(options) | Workload::W3Rest(options) => options.n,
+                Workload::Recover(options) | Workload::RecoverRest(options) => options.n,
+            };
+            assert_eq!(n, 5);
+        }
+        for line in [
+            &["ha-bench", "w1"][..],
+            &["ha-bench", "w4", "--zk", "h:1", "--dir", "/d"],
+            &["ha-bench", "w1", "--zk", "h:1", "--dir", "/d", "--n", "0"],
+        ] {
+            assert!(Arguments::try_parse_from(line).is_err(), "{line:?}");
+        }
+    }
+}

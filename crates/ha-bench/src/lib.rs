@@ -1,0 +1,72 @@
+//! The benchmark program `ha-bench`: what a user of ha-services gets, measured on one ZooKeeper server.
+//!
+//! ```text
+//! ha-bench w1|w2|w3|recover --zk HOST:PORT --dir HA_DIR [--n N] [options]
+//! ```
+//!
+//! | workload | what is timed | lines |
+//! |---|---|---|
+//! | `w1` | an increment of the checkpoint id counter, one after the other | `w1-counter` |
+//! | `w2` | adding a checkpoint of `--size` (1 KiB) with `--retained` (3): file, pointer and removal of the oldest in one multi, deletion of its file | `w2-checkpoint-add` |
+//! | `w3` | putting `--n` job graphs of `--size` (10 KiB); a fresh process recovers them all; and removes them all | `w3-put`, `w3-recover`, `w3-remove` |
+//! | `recover` | `--n` jobs with `--checkpoints` (3) each are listed and recovered by a fresh process, from its start on | `recover` |
+//!
+//! Each workload leads first, by an election of its own, so that every write carries the fence. It uses a cluster id
+//! that nobody else has, below the root `/ha-bench`, and removes it at its end. Build it with `--release`.
+//!
+//! # Result lines
+//!
+//! Each is one line of JSON on stdout: `peer` (`rust`), `workload`, `variant`, `n`, `median_us`, `p99_us`, `mean_us`,
+//! `min_us`, `ops_per_s`, `req_per_op` and `txn_per_op`, `ref_set_us`, `ratio_to_set`, `peak_rss_mb`, and what belongs
+//! to the workload, `total_ms` for instance.
+//!
+//! - `req_per_op` and `txn_per_op` are what the *server* counted (`srvr`: received packets without its own, and
+//!   transactions) from before to after, whole: the session's heartbeats are in it, every eighth of its timeout, and so
+//!   is what the job graph store reads to notice other processes' changes, once a second at most. `requests` and
+//!   `transactions` are the same as numbers, and `background_at_most` bounds what of them no operation asked for. The
+//!   server must have no other clients meanwhile, and must be the one that `--zk` names first.
+//! - `ref_set_us` is the median of raw sets of 100 bytes on the same client, before and after; `ratio_to_set` is
+//!   `median_us` by it.
+//! - State files are durable: written, fsynced, put in place, their folder fsynced. To see the rest without the disk,
+//!   give a `--dir` in memory (`/dev/shm/x`), and say so.
+//!
+//! # Beside its peers
+//!
+//! Programs that measure the same on other libraries take the same command line. The script that runs them side by
+//! side calls this one as
+//!
+//! ```text
+//! PEER_rust="$PWD/target/release/ha-bench" PEERS="flink curator kazoo rust" ONLY="raw w1 w2 w3" ./run_peers.sh OUTDIR
+//! ```
+//!
+//! It takes each line of the output that begins with `{` as a result.
+
+mod arguments;
+mod leader;
+mod memory;
+mod meter;
+mod reference;
+mod result_line;
+mod samples;
+mod server_counters;
+mod workloads;
+
+pub use arguments::Arguments;
+use arguments::Workload;
+use ha_services::Result;
+
+/// Runs the workload, and prints its lines.
+///
+/// # Errors
+/// The first failure, of a workload or of ZooKeeper; what was printed before holds.
+pub async fn run(arguments: Arguments) -> Result<()> {
+    // Each is large, and only one of them runs.
+    match arguments.workload {
+        Workload::W1(options) => Box::pin(workloads::counter(&options)).await,
+        Workload::W2(options) => Box::pin(workloads::checkpoints(&options)).await,
+        Workload::W3(options) => Box::pin(workloads::put_graphs(&options)).await,
+        Workload::W3Rest(options) => Box::pin(workloads::recover_and_remove_graphs(&options)).await,
+        Workload::Recover(options) => Box::pin(workloads::store_jobs(&options)).await,
+        Workload::RecoverRest(options) => Box::pin(workloads::recover_jobs(&options)).await,
+    }
+}

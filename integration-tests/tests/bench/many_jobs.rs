@@ -1,0 +1,72 @@
+//! Recovering many jobs from a cold start. The full form prints the table of 1,000, 3,000 and 10,000 jobs.
+
+use anyhow::{Context as _, Result};
+use integration_tests::full_form;
+
+use crate::rig::{Bench, check_shape, count, number};
+
+/// A row of the table: how a number of jobs was recovered.
+struct Recovery {
+    jobs: u64,
+    seconds: f64,
+    requests: u64,
+    peak_rss_mb: f64,
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b60_many_jobs_are_recovered_with_bounded_requests_in_linear_time_and_memory() -> Result<()> {
+    let numbers: &[u64] = if full_form() {
+        &[1000, 3000, 10_000]
+    } else {
+        &[40, 120]
+    };
+    let bench = Bench::start().await?;
+    let mut table = Vec::new();
+    for &jobs in numbers {
+        let lines = bench.run(&["recover", "--n", &jobs.to_string()]).await?;
+        let line = lines.first().context("no line")?;
+        check_shape(line, "recover", jobs);
+        for name in ["lead_ms", "list_ms", "graphs_ms", "checkpoints_ms"] {
+            assert!(number(line, name) >= 0.0, "{name}: {line}");
+        }
+        // To connect and lead; to start the store of the graphs, list and recover them; three for each job's
+        // checkpoints: a sync, a listing, a read.
+        let reads = 1 + jobs.div_ceil(500);
+        let at_most = 20 + 4 * (1 + reads) + 3 * jobs + count(line, "background_at_most");
+        let requests = count(line, "requests");
+        assert!(
+            (3 * jobs..=at_most).contains(&requests),
+            "{requests}, at most {at_most}: {line}"
+        );
+        table.push(Recovery {
+            jobs,
+            seconds: number(line, "total_ms") / 1e3,
+            requests,
+            peak_rss_mb: number(line, "peak_rss_mb"),
+        });
+    }
+    println!("| jobs | seconds | seconds per 1,000 | requests | peak RSS MiB |\n|---|---|---|---|---|");
+    for row in &table {
+        let per_thousand = row.seconds / row.jobs as f64 * 1e3;
+        println!(
+            "| {} | {:.2} | {per_thousand:.2} | {} | {:.1} |",
+            row.jobs, row.seconds, row.requests, row.peak_rss_mb
+        );
+    }
+    let [first, .., last] = table.as_slice() else {
+        anyhow::bail!("a table of two rows at least");
+    };
+    // What is kept of a job: its graph and newest checkpoint, 1 KiB each, its pointers, and the books on them.
+    let more_jobs = (last.jobs - first.jobs) as f64;
+    let kib_a_job = (last.peak_rss_mb - first.peak_rss_mb) * 1024.0 / more_jobs;
+    assert!(kib_a_job < 64.0, "{kib_a_job:.1} KiB a job");
+    // Time says little where there are few; ten times the jobs at a quadratic cost would take ten times as long each.
+    if full_form() {
+        let [small, large] = [first, last].map(|row| row.seconds / row.jobs as f64);
+        assert!(
+            large < 4.0 * small,
+            "{large:.5} s a job, {small:.5} s where there are few"
+        );
+    }
+    Ok(())
+}
