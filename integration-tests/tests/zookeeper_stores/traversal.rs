@@ -16,6 +16,9 @@ use integration_tests::AdminClient;
 use crate::cleanup::fill;
 use crate::rig::Rig;
 
+/// Whether a text is accepted as an id of one kind.
+type Accepts = fn(&str) -> bool;
+
 #[test]
 fn b48_no_id_that_becomes_a_path_is_taken_from_a_text_that_leads_elsewhere() {
     let hostile = [
@@ -35,7 +38,7 @@ fn b48_no_id_that_becomes_a_path_is_taken_from_a_text_that_leads_elsewhere() {
         "~",
         "a b",
     ];
-    let ids: [(&str, fn(&str) -> bool); 5] = [
+    let ids: [(&str, Accepts); 5] = [
         ("cluster id", |text| ClusterId::new(text).is_ok()),
         ("component", |text| {
             ComponentId::custom(text).is_ok() || ComponentId::parse(text).is_ok()
