@@ -6,7 +6,7 @@ use ha_core::environment::steps;
 use ha_core::error::{Error, ErrorKind, Result};
 
 use super::FileSystemJobResultStore;
-use super::result_file::{self, ResultName};
+use super::result_file::{self, Progress, ResultName};
 use crate::folder::{
     DurableFolder, EntryKind, RelativePath, TemporaryFile, is_temporary, target_of_temporary,
 };
@@ -64,16 +64,16 @@ impl LeftResults {
 }
 
 impl FileSystemJobResultStore {
-    /// Deletes what writes of ended processes left under temporary names: what was older than `age` when the
-    /// storage was opened, by the store's own clock. Gives how many were deleted. In a configured folder only those of results are: the others may be
-    /// anybody's.
+    /// Deletes what writes of ended processes left: files under temporary names, and dirty results beside clean
+    /// ones, that were older than `age` when the storage was opened, by the store's own clock. Gives how many were
+    /// deleted. In a configured folder only temporary files of results are: the others may be anybody's.
     ///
     /// # Errors
     /// The first failure.
     pub async fn sweep_temporary_files(&self, age: Duration) -> Result<usize> {
         let now = self.storage.opened().await?;
         let until = now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
-        let mut swept = 0;
+        let mut swept = self.sweep_marked(until).await?;
         for file in self.folder.temporary_files(&RelativePath::root()).await? {
             if self.owns(file.name()) {
                 swept += usize::from(self.folder.delete_temporary(&file, Some(until)).await?);
@@ -93,6 +93,27 @@ impl FileSystemJobResultStore {
         let is_of_a_result = target_of_temporary(name)
             .is_some_and(|name| matches!(result_file::parse(name), ResultName::Of(..)));
         is_of_a_result || !self.is_configured
+    }
+
+    /// Deletes dirty files beside a clean one, last modified at `until` or before: a marking that was cut off
+    /// between its two steps left them, or a deposed process. Both there means clean, so nobody needs them.
+    async fn sweep_marked(&self, until: SystemTime) -> Result<usize> {
+        let mut swept = 0;
+        for entry in self.folder.list(&RelativePath::root()).await?.unwrap_or_default() {
+            let ResultName::Of(job_id, Progress::Dirty) = result_file::parse(&entry.name) else {
+                continue;
+            };
+            if entry.kind != EntryKind::File {
+                continue;
+            }
+            let _held = self.lock(job_id).await;
+            let [dirty, clean] = [Progress::Dirty, Progress::Clean].map(|of| result_file::path(job_id, of));
+            let is_old = matches!(self.folder.stat(&dirty).await?, Some(info) if info.last_modified <= until);
+            if is_old && self.folder.stat(&clean).await?.is_some() {
+                swept += usize::from(self.folder.delete(&dirty).await?);
+            }
+        }
+        Ok(swept)
     }
 
     /// Every result file. Those in a configured folder are not to be deleted: no name there says which of the
