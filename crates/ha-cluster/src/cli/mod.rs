@@ -16,11 +16,17 @@ use std::process;
 
 use clap::Parser as _;
 use ha_cli::{ExitCode, report_error};
+use ha_services::environment::Environment;
 
 use arguments::{Arguments, Command};
 
 /// Runs the program: reads the arguments, does what they say, and gives the exit code.
 pub fn main() -> process::ExitCode {
+    main_in(Environment::system())
+}
+
+/// The same in another environment than the system's; its handler of fatal errors is replaced.
+pub fn main_in(environment: Environment) -> process::ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -34,7 +40,10 @@ pub fn main() -> process::ExitCode {
         }
     };
     let outcome = match arguments.command {
-        Command::Run(run) => run::run(&arguments.shared.merged_with(run.shared.clone()), &run),
+        Command::Run(run) => {
+            let shared = arguments.shared.merged_with(run.shared.clone());
+            run::run(&shared, &run, environment)
+        }
         Command::Submit(submit) => {
             submit::submit(&arguments.shared.merged_with(submit.shared.clone()), &submit)
         }

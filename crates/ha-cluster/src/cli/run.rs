@@ -34,7 +34,11 @@ const CLEAN_UP_POLL: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// `Invalid`: wrong input; `Unavailable`: ZooKeeper cannot be reached.
-pub(super) fn run(shared: &SharedOptions, arguments: &RunArguments) -> Result<ExitCode> {
+pub(super) fn run(
+    shared: &SharedOptions,
+    arguments: &RunArguments,
+    environment: Environment,
+) -> Result<ExitCode> {
     let progress = Progress::new();
     init_logging_to(shared, LogLevel::Info, progress.log_writer());
     let configuration = configuration(shared)?;
@@ -69,7 +73,7 @@ pub(super) fn run(shared: &SharedOptions, arguments: &RunArguments) -> Result<Ex
         progress,
         report: Report::new(shared.output()),
     };
-    let outcome = runtime.block_on(Box::pin(run.run(&addresses)));
+    let outcome = runtime.block_on(Box::pin(run.run(&addresses, environment)));
     // A read that hangs in a file system must not keep the process.
     runtime.shutdown_background();
     outcome
@@ -99,9 +103,9 @@ struct Run {
 }
 
 impl Run {
-    async fn run(&self, addresses: &RestAddresses) -> Result<ExitCode> {
+    async fn run(&self, addresses: &RestAddresses, environment: Environment) -> Result<ExitCode> {
         let fatal = Arc::new(FatalErrors::new());
-        let environment = Environment::system().with_fatal_error_handler(Arc::clone(&fatal) as Arc<_>);
+        let environment = environment.with_fatal_error_handler(Arc::clone(&fatal) as Arc<_>);
         let scope = environment.task_scope();
         let stop = stop_on_signal(&scope)?;
         let (listener, address) = addresses.bind()?;

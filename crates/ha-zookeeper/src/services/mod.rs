@@ -6,6 +6,7 @@ mod contender;
 mod job_cleanup;
 mod named_election;
 mod named_retrieval;
+mod settings;
 mod zookeeper_ha_services;
 
 pub use contender::describe_this_process;

@@ -13,7 +13,7 @@ use ha_storage::HaStorage;
 use tokio::sync::watch;
 
 use super::describe_this_process;
-use super::zookeeper_ha_services::{paths_of, storage_dir_of};
+use super::settings::{paths_of, storage_dir_of};
 use crate::election::ZooKeeperLeaderElectionDriverFactory;
 use crate::fence::LeadershipFence;
 use crate::identity::IdentityGuard;

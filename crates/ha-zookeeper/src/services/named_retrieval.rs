@@ -10,7 +10,7 @@ use ha_core::ids::ComponentId;
 use ha_core::retrieval::{DefaultLeaderRetrievalService, LeaderRetrievalListener, LeaderRetrievalService};
 use tokio::sync::watch;
 
-use super::zookeeper_ha_services::paths_of;
+use super::settings::paths_of;
 use crate::retrieval::{LeaderWatches, ZooKeeperLeaderRetrievalDriverFactory};
 use crate::session::{SessionOptions, ZooKeeperSession};
 

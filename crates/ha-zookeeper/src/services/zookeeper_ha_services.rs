@@ -1,23 +1,19 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use ha_core::blobs::BlobStore;
 use ha_core::checkpoints::CheckpointRecoveryFactory;
-use ha_core::configuration::{Configuration, HighAvailabilityOptions};
+use ha_core::configuration::Configuration;
 use ha_core::election::{DefaultLeaderElectionService, LeaderElectionService};
 use ha_core::environment::{Environment, TaskScope};
 use ha_core::health::HealthMonitor;
-use ha_core::ids::{ClusterId, ComponentId, JobId};
+use ha_core::ids::{ComponentId, JobId};
 use ha_core::jobs::{JobGraphStore, JobResultStore, RunningJobsRegistry};
 use ha_core::retrieval::{DefaultLeaderRetrievalService, LeaderRetrievalService};
 use ha_core::services::HighAvailabilityServices;
 use ha_core::{Error, Result};
-use ha_storage::{
-    FileSystemJobResultStore, HaBlobStore, HaStorage, JobResultStoreSettings, OrphanRules, StorageDirectory,
-    sweep_by_age,
-};
+use ha_storage::{FileSystemJobResultStore, HaBlobStore, HaStorage, OrphanRules, sweep_by_age};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
@@ -25,6 +21,7 @@ use super::closable_retrieval::ClosableRetrievalFactory;
 use super::cluster_cleanup::ClusterCleanup;
 use super::describe_this_process;
 use super::job_cleanup::clean_up_job;
+use super::settings::Settings;
 use crate::client::ClientSource;
 use crate::codec::LatchData;
 use crate::election::ZooKeeperLeaderElectionDriverFactory;
@@ -109,7 +106,11 @@ impl ZooKeeperHaServices {
         let settings = Settings::read(configuration)?;
         let health = HealthMonitor::default();
         let session = ZooKeeperSession::connect(options.session, environment.clone(), health).await?;
-        match Self::build(session.clone(), settings, options.contender, environment).await {
+        let building = async {
+            let storage = settings.open_storage(&environment).await?;
+            Self::build(session.clone(), storage, settings, options.contender, environment).await
+        };
+        match building.await {
             Ok(services) => Ok(services),
             Err(error) => {
                 session.close().await;
@@ -129,16 +130,45 @@ impl ZooKeeperHaServices {
         environment: Environment,
     ) -> Result<Arc<Self>> {
         let settings = Settings::read(configuration)?;
-        Self::build(session, settings, describe_this_process(None), environment).await
+        let storage = settings.open_storage(&environment).await?;
+        Self::build(
+            session,
+            storage,
+            settings,
+            describe_this_process(None),
+            environment,
+        )
+        .await
+    }
+
+    /// The same over a storage that is open already: one on an object store of the caller's, say.
+    ///
+    /// # Errors
+    /// See [`ZooKeeperHaServices::create`].
+    pub async fn create_over(
+        storage: Arc<HaStorage>,
+        session: ZooKeeperSession,
+        configuration: &Configuration,
+        environment: Environment,
+    ) -> Result<Arc<Self>> {
+        let settings = Settings::read(configuration)?;
+        Self::build(
+            session,
+            storage,
+            settings,
+            describe_this_process(None),
+            environment,
+        )
+        .await
     }
 
     async fn build(
         session: ZooKeeperSession,
+        storage: Arc<HaStorage>,
         settings: Settings,
         contender: LatchData,
         environment: Environment,
     ) -> Result<Arc<Self>> {
-        let storage = HaStorage::open(settings.storage_dir, &settings.cluster_id, &environment).await?;
         let health = session.health();
         let result_files =
             FileSystemJobResultStore::open(Arc::clone(&storage), settings.results, health.clone()).await?;
@@ -278,41 +308,6 @@ impl ZooKeeperHaServices {
             false => Ok(()),
         }
     }
-}
-
-/// What of the configuration the services need, checked.
-struct Settings {
-    cluster_id: ClusterId,
-    paths: ClusterPaths,
-    storage_dir: StorageDirectory,
-    results: JobResultStoreSettings,
-    revoke_timeout: Duration,
-    orphan_age: Duration,
-}
-
-impl Settings {
-    fn read(configuration: &Configuration) -> Result<Self> {
-        let cluster_id = HighAvailabilityOptions::cluster_id(configuration)?;
-        Ok(Self {
-            paths: paths_of(configuration, &cluster_id)?,
-            cluster_id,
-            storage_dir: storage_dir_of(configuration)?,
-            results: JobResultStoreSettings::from_configuration(configuration)?,
-            revoke_timeout: configuration.get(&HighAvailabilityOptions::HA_REVOKE_TIMEOUT)?,
-            orphan_age: HighAvailabilityOptions::orphan_age(configuration)?,
-        })
-    }
-}
-
-pub(super) fn paths_of(configuration: &Configuration, cluster_id: &ClusterId) -> Result<ClusterPaths> {
-    let quorum = configuration.get(&HighAvailabilityOptions::HA_ZOOKEEPER_QUORUM)?;
-    let root = configuration.get(&HighAvailabilityOptions::HA_ZOOKEEPER_ROOT)?;
-    ClusterPaths::new(&quorum.chroot, root.as_str(), cluster_id)
-}
-
-pub(super) fn storage_dir_of(configuration: &Configuration) -> Result<StorageDirectory> {
-    let text = configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
-    Ok(StorageDirectory::new(text, configuration))
 }
 
 #[async_trait]
