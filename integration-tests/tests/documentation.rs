@@ -74,6 +74,7 @@ fn every_line_has_a_row_with_a_test_or_a_reason() {
         }
     }
     let expected = [
+        ("AbstractHaServicesTest", 3),
         ("BlobServerRecoveryTest", 4),
         ("CheckpointIDCounterTest", 3),
         ("CompletedCheckpointStoreTest", 6),
@@ -97,6 +98,7 @@ fn every_line_has_a_row_with_a_test_or_a_reason() {
         ("ZooKeeperCheckpointIDCounterITCase", 5),
         ("ZooKeeperCompletedCheckpointStoreITCase", 6),
         ("ZooKeeperCompletedCheckpointStoreTest", 4),
+        ("ZooKeeperHaServicesTest", 4),
         ("ZooKeeperJobGraphStoreWatcherTest", 1),
         ("ZooKeeperJobGraphsStoreITCase", 5),
         ("ZooKeeperLeaderElectionConnectionHandlingTest", 3),

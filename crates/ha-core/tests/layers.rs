@@ -19,7 +19,7 @@ const TESTS_ONLY: [&str; 3] = ["ha-model", "ha-testkit", "integration-tests"];
 /// Third-party crates that mark a boundary, and who may know them.
 const BOUNDARIES: [(&str, &[&str]); 4] = [
     ("zookeeper-client", &["ha-zookeeper", "integration-tests"]),
-    ("object_store", &["ha-storage"]),
+    ("object_store", &["ha-storage", "integration-tests"]),
     ("saphyr-parser", &["ha-core"]),
     ("axum", &["ha-cluster"]),
 ];

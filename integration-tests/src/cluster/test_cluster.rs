@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::{CheckpointWatch, TestJob};
 use crate::ensemble::{Choice, EnsembleOptions};
 use crate::process::{binaries, run_binary};
-use crate::{AdminClient, ClusterProcess, eventually, unique_name};
+use crate::{AdminClient, ClusterProcess, StepFault, eventually, unique_name};
 
 const ROOT: &str = "/flink";
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -135,7 +135,25 @@ impl TestCluster {
     /// # Errors
     /// It cannot be built or started.
     pub fn spawn(&self, name: &str, more: &[&str]) -> Result<ClusterProcess> {
-        let mut arguments = vec![
+        let arguments = self.run_arguments(name, more);
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        ClusterProcess::spawn(name, &arguments)
+    }
+
+    /// The same, but the process meets `fault`.
+    ///
+    /// # Errors
+    /// It cannot be built or started.
+    pub fn spawn_with(&self, name: &str, more: &[&str], fault: &StepFault) -> Result<ClusterProcess> {
+        let arguments = self.run_arguments(name, more);
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        ClusterProcess::spawn_program("integration-tests", "test-cluster", name, &arguments, |command| {
+            fault.apply_to(command);
+        })
+    }
+
+    fn run_arguments(&self, name: &str, more: &[&str]) -> Vec<String> {
+        let fixed = [
             "run",
             "--name",
             name,
@@ -144,10 +162,9 @@ impl TestCluster {
             "--log-format",
             "json",
         ];
-        let definitions = self.arguments();
-        arguments.extend(definitions.iter().map(String::as_str));
-        arguments.extend(more);
-        ClusterProcess::spawn(name, &arguments)
+        let fixed = fixed.iter().copied().map(str::to_owned);
+        let more = more.iter().copied().map(str::to_owned);
+        fixed.chain(self.arguments()).chain(more).collect()
     }
 
     /// Runs a program of the workspace on this cluster to its end.

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::workload::{expected_output, write_text};
 
@@ -51,6 +51,20 @@ impl TestJob {
             source,
             sink,
         })
+    }
+
+    /// The same with another checkpoint interval, and under the same id.
+    ///
+    /// # Errors
+    /// The job file cannot be written.
+    pub fn with_checkpoint_interval(self, interval: Duration) -> Result<Self> {
+        let mut job: Value = serde_json::from_slice(&std::fs::read(&self.file)?)?;
+        if let Some(fields) = job.as_object_mut() {
+            let interval = format!("{} ms", interval.as_millis());
+            fields.insert("checkpoint_interval".to_owned(), interval.into());
+        }
+        std::fs::write(&self.file, job.to_string())?;
+        Ok(self)
     }
 
     /// Fails unless the output is byte for byte what an independent count gives.

@@ -21,6 +21,7 @@ mod b18_ghosts_and_squatters;
 mod b19_follower_keeps_old_leader;
 mod b21_silent_watches;
 mod b22_dropping_watchers;
+mod b36_slow_storage;
 
 #[path = "../zookeeper/mod.rs"]
 mod zookeeper;
