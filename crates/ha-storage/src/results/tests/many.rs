@@ -1,6 +1,6 @@
 //! B43: entries pile up. What is asked of the store is counted, not the time.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use ha_core::configuration::Configuration;
 use object_store::{ObjectStoreExt as _, path::Path as ObjectPath};
@@ -86,7 +86,8 @@ async fn b43_clean_results_older_than_their_retention_are_deleted_and_nothing_el
     std::fs::copy(fixture.dirty(job(4)), fixture.clean(job(4))).unwrap();
     let foreign = fixture.folder().join("ABC.json");
     std::fs::write(&foreign, "x").unwrap();
-    let an_hour_ago = SystemTime::now() - Duration::from_secs(3600);
+    let written = std::fs::metadata(&foreign).unwrap().modified().unwrap();
+    let an_hour_ago = written - Duration::from_secs(3600);
     for path in [
         fixture.clean(job(1)),
         fixture.dirty(job(3)),
