@@ -21,6 +21,7 @@ pub(crate) const SESSION_TIMEOUT: Duration = Duration::from_secs(6);
 pub(crate) const DELETE_ON_COMMIT: &str = "job-result-store.delete-on-commit";
 /// Older than the age from which a file may be an orphan.
 const OLD: Duration = Duration::from_secs(3600);
+const LOOK_TIMEOUT: Duration = Duration::from_secs(60);
 const EXPIRY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A cluster, and the ZooKeeper that it uses.
@@ -89,11 +90,17 @@ impl Place {
             let (key, value) = definition.context("a definition")?;
             configuration = configuration.with(key, value);
         }
-        let services = ZooKeeperHaServices::connect(&configuration, Environment::system()).await?;
         let terms = LeaseTerms::new(Duration::from_secs(1), Some(Duration::from_millis(100)))?;
         let rules = OrphanRules::new(Duration::ZERO, &terms).accepting_an_empty_tree();
-        let report = services.orphan_detection_by(rules).find().await?;
-        services.close().await?;
+        // On a machine that stalls a reading may come to nothing; then nothing is known, and it is made again.
+        let report = eventually("orphans are looked for", LOOK_TIMEOUT, async || {
+            let services = ZooKeeperHaServices::connect(&configuration, Environment::system()).await?;
+            let report = services.orphan_detection_by(rules).find().await;
+            // It has never led, so there is nothing to give up.
+            let _ = services.close().await;
+            Ok(report?)
+        })
+        .await?;
         ensure!(
             report.refusal.is_none() && report.foreign.is_empty() && report.unreadable.is_empty(),
             "{report:?}"
