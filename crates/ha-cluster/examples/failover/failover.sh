@@ -37,7 +37,12 @@ say "submitting the job"
 "$bin/ha-cluster" submit "$work/job.json" --wait "${options[@]}" &
 submit=$!
 pids+=("$submit")
-sleep 10
+
+say "waiting for its first checkpoint"
+until "$bin/hactl" jobs --output json "${options[@]}" 2>/dev/null | grep -q '"latestCheckpointId": *[0-9]'; do
+  kill -0 "$submit" 2>/dev/null || { echo "the job ended before it was seen" >&2; exit 1; }
+  sleep 1
+done
 
 say "who leads"
 "$bin/hactl" leaders "${options[@]}"
