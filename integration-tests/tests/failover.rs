@@ -166,8 +166,12 @@ impl Run {
                 "jobCleanedUp",
                 "leadershipConfirmed",
             ];
+            // It may still tell of the checkpoint that was acknowledged before it stopped.
+            let told_late = event.number("checkpointId").is_some_and(|id| id <= acknowledged);
             ensure!(
-                !forbidden.contains(&event.name.as_str()) || event.text("sessionId") != leader.session_id,
+                !forbidden.contains(&event.name.as_str())
+                    || told_late
+                    || event.text("sessionId") != leader.session_id,
                 "the continued process went on in its old term: {event:?}"
             );
         }
