@@ -12,9 +12,9 @@ use uuid::Uuid;
 
 use crate::folder::{DurableFolder, Fault, RelativePath, local};
 
-/// Bytes that are read at once; two pieces are in memory at most. S3 needs parts of 5 MiB at least, and takes 10,000
-/// of them: a blob there has 48 GiB at most.
-const PIECE: usize = 5 << 20;
+/// Bytes of a local file that are read at once. Allocators keep what they were given back, for each thread that had
+/// it: small pieces keep that small.
+const PIECE: usize = 256 << 10;
 
 /// A local file, read piece by piece and hashed on the way.
 pub(super) struct LocalReader {
@@ -92,7 +92,7 @@ impl<'a> StoredReader<'a> {
         if self.offset >= self.size {
             return Ok(None);
         }
-        let end = self.size.min(self.offset + PIECE as u64);
+        let end = self.size.min(self.offset + self.folder.read_size());
         let Some(piece) = self.folder.read_range(self.path, self.offset..end).await? else {
             return Err(
                 Error::new(ErrorKind::NotFound, "the file was deleted while it was read")

@@ -65,6 +65,7 @@ impl HaBlobStore {
             while let Some(piece) = reader.next().await? {
                 upload.write(piece).await?;
             }
+            upload.flush().await?;
             if reader.hash() != *key.sha256() {
                 return Err(
                     Error::invalid(format!("the content is not that of the blob key {key}"))

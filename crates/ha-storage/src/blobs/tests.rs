@@ -2,10 +2,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ha_core::blobs::BlobStore as _;
+use ha_core::environment::Environment;
 use ha_core::error::ErrorKind;
-use ha_core::ids::BlobKey;
+use ha_core::ids::{BlobKey, ClusterId};
 
 use super::HaBlobStore;
+use crate::storage::HaStorage;
 use crate::test_support::{LocalStorage, job, open};
 
 struct Fixture {
@@ -68,6 +70,27 @@ async fn content_of_every_size_comes_back() {
     }
     assert_eq!(fixture.own_files(), ["in", "out"]);
     assert_eq!(fixture.local.files().len(), 3, "no temporary file is left");
+}
+
+#[tokio::test]
+async fn content_comes_back_from_a_store_of_objects_whatever_its_parts() {
+    let objects = Arc::new(object_store::memory::InMemory::new());
+    let (cluster, environment) = (ClusterId::new("c1").unwrap(), Environment::system());
+    let storage = HaStorage::on_object_store(objects, "memory:///", &cluster, &environment);
+    let store = HaBlobStore::new(storage);
+    let own = tempfile::tempdir().unwrap();
+    let (file, out) = (own.path().join("in"), own.path().join("out"));
+    let part = 5 << 20;
+    for size in [0, part - 1, part, part + 1, 2 * part, 2 * part + 1] {
+        let content: Vec<u8> = (0..size).map(|at| u8::try_from(at % 251).unwrap()).collect();
+        std::fs::write(&file, &content).unwrap();
+        let key = store.create_key(&file).await.unwrap();
+        for _ in 0..2 {
+            assert!(store.put(&file, job(1), &key).await.unwrap());
+        }
+        assert!(store.get(job(1), &key, &out).await.unwrap());
+        assert!(std::fs::read(&out).unwrap() == content, "{size} bytes");
+    }
 }
 
 #[tokio::test]

@@ -14,6 +14,13 @@ use crate::remote;
 /// Begins the names of uploads that have not been put in place.
 pub(crate) const UPLOAD_PREFIX: &str = ".upload-";
 
+/// Bytes of a file that are read at once: little where that costs nothing, more where each is a request.
+const LOCAL_READ: u64 = 256 << 10;
+const OBJECT_READ: u64 = 1 << 20;
+/// The least size of a part of an upload to a store of objects. S3 needs 5 MiB, and takes 10,000 parts: a blob there
+/// has 48 GiB at most. To a local file each piece is written as it comes.
+const OBJECT_PART: usize = 5 << 20;
+
 /// Content on its way to a file: nothing is visible until it is whole.
 ///
 /// In a local folder it is written under a temporary name, and linked to its own. In a store of objects it goes to
@@ -25,8 +32,8 @@ pub(crate) struct Upload {
     /// Where the parts go.
     path: RelativePath,
     parts: Option<Box<dyn MultipartUpload>>,
-    /// The first piece, as long as it is the only one: it needs no parts.
-    first: Option<Bytes>,
+    /// Pieces that are not a part yet. What is not more than one part needs none.
+    pending: Vec<Bytes>,
 }
 
 /// What a write that has not been put in place left under a temporary name.
@@ -59,7 +66,7 @@ impl DurableFolder {
             target,
             path,
             parts: None,
-            first: None,
+            pending: Vec::new(),
         })
     }
 
@@ -157,6 +164,14 @@ impl DurableFolder {
         }
     }
 
+    /// How much of a file is to be read at once where it is streamed.
+    pub(crate) fn read_size(&self) -> u64 {
+        match self.local() {
+            Some(_) => LOCAL_READ,
+            None => OBJECT_READ,
+        }
+    }
+
     /// Reads a part of a file, `None` when it is missing.
     pub(crate) async fn read_range(&self, path: &RelativePath, range: Range<u64>) -> Result<Option<Bytes>> {
         self.retrying("read the file", path, || async {
@@ -168,23 +183,18 @@ impl DurableFolder {
 }
 
 impl Upload {
-    /// Writes the next piece.
+    /// Writes the next piece; pieces are of one size but for the last.
     ///
     /// # Errors
     /// Not applied: nothing is visible yet. The upload cannot go on.
     pub(crate) async fn write(&mut self, piece: Bytes) -> Result<()> {
-        if self.parts.is_none() {
-            match self.first.take() {
-                None => self.first = Some(piece),
-                Some(first) => {
-                    self.begin().await?;
-                    self.put(first).await?;
-                    self.put(piece).await?;
-                }
-            }
-            return Ok(());
+        let is_local = self.folder.local().is_some();
+        let pending: usize = self.pending.iter().map(Bytes::len).sum();
+        if pending >= if is_local { 1 } else { OBJECT_PART } {
+            self.put_pending().await?;
         }
-        self.put(piece).await
+        self.pending.push(piece);
+        Ok(())
     }
 
     async fn begin(&mut self) -> Result<()> {
@@ -199,12 +209,28 @@ impl Upload {
         }
     }
 
-    async fn put(&mut self, piece: Bytes) -> Result<()> {
+    /// Writes what is pending as a part.
+    async fn put_pending(&mut self) -> Result<()> {
+        if self.parts.is_none() {
+            self.begin().await?;
+        }
         let Some(parts) = &mut self.parts else {
             return Ok(());
         };
-        let written = parts.put_part(PutPayload::from(piece)).await;
+        let part = PutPayload::from_iter(self.pending.drain(..));
+        let written = parts.put_part(part).await;
         written.map_err(|error| self.error(error).not_applied())
+    }
+
+    /// The content is complete: nothing of it is left to be written by [`Upload::finish`], unless it is small.
+    ///
+    /// # Errors
+    /// As [`Upload::write`].
+    pub(crate) async fn flush(&mut self) -> Result<()> {
+        match self.parts {
+            Some(_) => self.put_pending().await,
+            None => Ok(()),
+        }
     }
 
     /// Gives the upload up; nothing becomes visible.
@@ -216,12 +242,12 @@ impl Upload {
         }
     }
 
-    /// Puts the content in place, whole and durable, unless the target is there. In a store of objects equal content
+    /// Puts the content in place after [`Upload::flush`], whole and durable, unless the target is there. In a store of objects equal content
     /// may be put over it: the caller says what the target holds.
     pub(crate) async fn finish(mut self) -> Result<Creation> {
         let Some(parts) = &mut self.parts else {
-            let content = self.first.take().unwrap_or_default();
-            return self.folder.create(&self.target, content).await;
+            let content = PutPayload::from_iter(self.pending.drain(..));
+            return self.folder.create(&self.target, content.into()).await;
         };
         if self.folder.local().is_none() && self.folder.stat(&self.target).await?.is_some() {
             self.abandon().await;
