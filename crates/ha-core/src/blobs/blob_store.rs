@@ -29,7 +29,12 @@ pub trait BlobStore: Send + Sync + 'static {
     /// `Invalid` for what is no regular file; `NotFound`, `Denied`, `Unavailable` when it cannot be read.
     async fn create_key(&self, local_file: &Path) -> Result<BlobKey>;
 
-    /// Stores the content of a local file. A key never gets other content; equal content again is success.
+    /// Stores the content of a local file. A key never gets other content; equal content again is success, and leaves
+    /// what is there as it is.
+    ///
+    /// Put the blobs of a job first, then its job graph. Once the job is known, it keeps them; until then they are kept
+    /// for the orphan age (`high-availability.orphan-age`) from the end of its last upload on.
+    ///
     /// `Ok(false)` only where the store keeps nothing (no HA storage is configured).
     ///
     /// # Errors

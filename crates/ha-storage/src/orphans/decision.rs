@@ -1,6 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use ha_core::ids::JobId;
+
 use super::observation::{Backend, Observation, Protection};
 use super::observed_file::{FileKind, ForeignFile, ObservedFile};
 use super::report::{Orphan, OrphanReport, Refusal};
@@ -9,7 +11,9 @@ use super::rules::OrphanRules;
 /// Decides what two observations prove. Asks nothing and touches nothing.
 ///
 /// A file is an orphan if it is the same in both (path, size, last modification), was as old as the rules ask in the
-/// first, and neither found anything that names or keeps it.
+/// first, and neither found anything that names or keeps it. A blob is kept by its job, and before there is one by
+/// whatever else of that job is young: as long as one of its blobs is being uploaded, or its graph is on its way, those
+/// that came first are waiting for them.
 pub fn decide(rules: &OrphanRules, first: &Observation, second: &Observation) -> OrphanReport {
     let mut report = OrphanReport {
         foreign: foreign(first, second),
@@ -29,12 +33,7 @@ pub fn decide(rules: &OrphanRules, first: &Observation, second: &Observation) ->
         .map(|file| (&file.place, file))
         .collect();
     for file in &first.survey.files {
-        let age = first
-            .survey
-            .store_time
-            .duration_since(file.last_modified)
-            // Written after the marker, or by a store whose clock was set back: young.
-            .unwrap_or(Duration::ZERO);
+        let age = age(first, file);
         if age >= rules.age() && again.get(&file.place) == Some(&file) && !kept.keep(first.backend, file) {
             report.orphans.push(Orphan {
                 kind: file.kind,
@@ -51,8 +50,19 @@ pub fn decide(rules: &OrphanRules, first: &Observation, second: &Observation) ->
     report
 }
 
-/// What keeps files: both observations' protections.
-struct Kept<'a>([&'a Protection; 2]);
+fn age(observation: &Observation, file: &ObservedFile) -> Duration {
+    let store_time = observation.survey.store_time;
+    store_time
+        .duration_since(file.last_modified)
+        // Written after the marker, or by a store whose clock was set back: young.
+        .unwrap_or(Duration::ZERO)
+}
+
+/// What keeps files: both observations' protections, and the jobs that either found young files of.
+struct Kept<'a> {
+    protections: [&'a Protection; 2],
+    in_work: BTreeSet<JobId>,
+}
 
 impl Kept<'_> {
     fn keep(&self, backend: Backend, file: &ObservedFile) -> bool {
@@ -67,17 +77,17 @@ impl Kept<'_> {
                     FileKind::Checkpoint => {
                         backend == Backend::Files || protection.named.contains(&file.path)
                     }
-                    FileKind::Blob => is_of(&protection.known_jobs),
+                    FileKind::Blob => is_of(&protection.known_jobs) || is_of(&self.in_work),
                     FileKind::FileBacked | FileKind::Result => true,
                     FileKind::Temporary => false,
                 }
         };
-        self.0.iter().any(is_kept)
+        self.protections.iter().any(is_kept)
     }
 
     fn unreadable(&self) -> Vec<ha_core::health::BrokenEntry> {
         let mut entries: BTreeMap<_, _> = BTreeMap::new();
-        for protection in self.0 {
+        for protection in self.protections {
             for entry in protection.unreadable.values() {
                 entries.insert(entry.path.clone(), entry.clone());
             }
@@ -95,7 +105,14 @@ fn kept<'a>(
     let protections =
         [first.protection.as_ref(), second.protection.as_ref()].map(|found| found.map_err(Clone::clone));
     let [one, other] = protections;
-    let kept = Kept([one?, other?]);
+    let young = [first, second].into_iter().flat_map(|observation| {
+        let files = observation.survey.files.iter();
+        files.filter(move |file| age(observation, file) < rules.age())
+    });
+    let kept = Kept {
+        protections: [one?, other?],
+        in_work: young.filter_map(|file| file.owner).collect(),
+    };
     if first.cluster_uuid != second.cluster_uuid || first.backend != second.backend {
         return Err(Refusal::ClusterChanged);
     }
@@ -106,7 +123,7 @@ fn kept<'a>(
             needed: rules.interval(),
         });
     }
-    for (observation, protection) in [first, second].into_iter().zip(kept.0) {
+    for (observation, protection) in [first, second].into_iter().zip(kept.protections) {
         check_pointers(rules, observation, protection)?;
     }
     Ok(kept)

@@ -8,6 +8,12 @@
 //! published later is of a file that is young, because no pointer is published for a file of half the orphan age;
 //! and whoever had begun to publish it has done so, or leads no more, by the second observation.
 //!
+//! Blobs have no pointers. They are kept as long as their job is known, and before anything of it is, as long as
+//! anything that was written of it is young: the last of several uploads, one under way, a graph that is not published
+//! yet. Whoever uploads for long is therefore not overtaken, but whoever lets the orphan age pass between the last
+//! upload and the job graph is. And a job graph may be published right after the second observation: blobs are to be
+//! deleted by nobody but a leader that was one before that observation began.
+//!
 //! What cannot be told is kept: a pointer that cannot be read keeps all files of its job, and a tree that looks as if
 //! it had been lost, or belongs to somebody else, keeps everything.
 

@@ -292,6 +292,46 @@ fn blobs_are_orphans_when_nothing_is_known_of_their_job() {
 }
 
 #[test]
+fn blobs_wait_for_the_rest_of_their_job_as_long_as_it_comes() {
+    let blob = |number| {
+        file(
+            FileKind::Blob,
+            &format!("blobs/{number}"),
+            Some(job(number)),
+            HOUR,
+        )
+    };
+    let young = rules().age() - Duration::from_nanos(1);
+    for kind in [FileKind::Temporary, FileKind::Blob, FileKind::JobGraph] {
+        for (age, left) in [
+            (young, vec!["blobs/2"]),
+            (rules().age(), vec!["blobs/1", "blobs/2"]),
+        ] {
+            let next = file(kind, "the next", Some(job(1)), age);
+            let without = [blob(1), blob(2)];
+            let with = [blob(1), blob(2), next];
+            // In whichever observation it is seen.
+            for (one, other) in [(&with[..], &with[..]), (&with, &without), (&without, &with)] {
+                let first = observation(one, &naming(&["other"]), 0);
+                let second = observation(other, &naming(&["other"]), 100);
+                let report = decide(&rules(), &first, &second);
+                let blobs: Vec<_> = paths(&report)
+                    .into_iter()
+                    .filter(|path| path.starts_with("blobs"))
+                    .collect();
+                assert_eq!(blobs, left, "{kind:?} {age:?}");
+            }
+        }
+    }
+    // It keeps nothing else of the job, and is an orphan itself once it is old.
+    let report = found(
+        &[old(), file(FileKind::Temporary, "upload", Some(job(1)), young)],
+        &naming(&["other"]),
+    );
+    assert_eq!(paths(&report), ["old"]);
+}
+
+#[test]
 fn results_and_what_is_its_own_pointer_are_never_orphans() {
     let files = [
         file(FileKind::Result, "r", Some(job(1)), HOUR),

@@ -15,7 +15,8 @@ use crate::paths::ClusterPaths;
 /// Finds the orphans of a cluster on ZooKeeper.
 ///
 /// It may be used beside a leader and while jobs run; it contends for nothing. What it finds proves that nobody
-/// needed the file then. Who deletes it afterwards must lead, so that nobody else begins to.
+/// needed the file then. Who deletes it afterwards must lead, so that nobody else begins to; and must have led since
+/// before the second observation, so that no job was put since whose blobs are among them.
 pub struct OrphanDetection {
     clients: Arc<dyn ClientSource>,
     paths: ClusterPaths,
