@@ -1,10 +1,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
+use futures::TryStreamExt as _;
 use ha_core::blobs::BlobStore as _;
-use ha_core::environment::Environment;
+use ha_core::environment::{BootInstant, BoxFuture, Clock, Environment, SystemClock};
 use ha_core::error::ErrorKind;
 use ha_core::ids::{BlobKey, ClusterId};
+
+use object_store::ObjectStore as _;
 
 use super::HaBlobStore;
 use crate::storage::HaStorage;
@@ -90,6 +95,63 @@ async fn content_comes_back_from_a_store_of_objects_whatever_its_parts() {
         }
         assert!(store.get(job(1), &key, &out).await.unwrap());
         assert!(std::fs::read(&out).unwrap() == content, "{size} bytes");
+    }
+}
+
+/// A clock that goes on by this with every look at it.
+struct Leaping(Duration, AtomicU32);
+
+impl Clock for Leaping {
+    fn now(&self) -> BootInstant {
+        BootInstant::from_boot(self.0 * self.1.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<()> {
+        SystemClock.sleep(duration)
+    }
+
+    fn wall_time_millis(&self) -> u64 {
+        SystemClock.wall_time_millis()
+    }
+}
+
+#[tokio::test]
+async fn a_long_upload_to_a_store_of_objects_leaves_a_sign_of_its_end_until_the_next_sweep() {
+    let own = tempfile::tempdir().unwrap();
+    let file = own.path().join("in");
+    let minute = Duration::from_secs(60);
+    let part = 5 << 20;
+    for (size, leap, is_left) in [
+        (2 * part, minute, true),
+        (2 * part, minute - Duration::from_secs(1), false),
+        // In one request: it is dated by its end.
+        (part, minute, false),
+    ] {
+        let objects = Arc::new(object_store::memory::InMemory::new());
+        let environment = Environment {
+            clock: Arc::new(Leaping(leap, AtomicU32::new(0))),
+            ..Environment::system()
+        };
+        let cluster = ClusterId::new("c1").unwrap();
+        let storage =
+            HaStorage::on_object_store(Arc::clone(&objects) as _, "memory:///", &cluster, &environment);
+        let store = HaBlobStore::new(Arc::clone(&storage));
+        std::fs::write(&file, vec![7; size]).unwrap();
+        let key = store.create_key(&file).await.unwrap();
+        assert!(store.put(&file, job(1), &key).await.unwrap());
+        let names = || async {
+            let names = objects.list(None).map_ok(|meta| meta.location.to_string());
+            names.try_collect::<Vec<_>>().await.unwrap()
+        };
+        let blob = format!("c1/blobs/{}/{key}", job(1));
+        let (blobs, signs): (Vec<_>, Vec<_>) = names().await.into_iter().partition(|name| *name == blob);
+        assert_eq!(blobs.len(), 1);
+        assert_eq!(signs.len(), usize::from(is_left), "{signs:?}");
+        let temporary = format!("c1/blobs/{}/.upload-", job(1));
+        assert!(signs.iter().all(|name| name.starts_with(&temporary)), "{signs:?}");
+        assert_eq!(store.keys(job(1)).await.unwrap(), [key.clone()], "no blob");
+        storage.sweep_temporary_files(Duration::ZERO).await.unwrap();
+        assert_eq!(names().await, [blob]);
     }
 }
 

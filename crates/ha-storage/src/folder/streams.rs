@@ -1,9 +1,10 @@
 //! Large content, in pieces: memory does not grow with its size.
 
 use std::ops::Range;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use ha_core::environment::BootInstant;
 use ha_core::error::Result;
 use object_store::{MultipartUpload, ObjectStoreExt as _, PutPayload};
 
@@ -21,6 +22,9 @@ const OBJECT_READ: u64 = 1 << 20;
 /// has 48 GiB at most. To a local file each piece is written as it comes.
 const OBJECT_PART: usize = 5 << 20;
 
+/// From when on an upload counts as long. It must be far below any orphan age.
+const LONG_UPLOAD: Duration = Duration::from_secs(60);
+
 /// Content on its way to a file: nothing is visible until it is whole.
 ///
 /// In a local folder it is written under a temporary name, and linked to its own. In a store of objects it goes to
@@ -32,6 +36,7 @@ pub(crate) struct Upload {
     /// Where the parts go.
     path: RelativePath,
     parts: Option<Box<dyn MultipartUpload>>,
+    began: BootInstant,
     /// Pieces that are not a part yet. What is not more than one part needs none.
     pending: Vec<Bytes>,
 }
@@ -66,6 +71,7 @@ impl DurableFolder {
             target,
             path,
             parts: None,
+            began: self.environment().clock.now(),
             pending: Vec::new(),
         })
     }
@@ -164,6 +170,15 @@ impl DurableFolder {
         }
     }
 
+    /// Leaves a temporary file in a folder, for the next sweep. S3 dates what was uploaded in parts by the *beginning* of
+    /// its upload: it would be old at once, and its folder seem to be forgotten.
+    async fn leave_sign(&self, folder: &RelativePath) -> Result<()> {
+        let name = format!("{UPLOAD_PREFIX}{}", self.environment().ids.uuid());
+        let sign = folder.child(&name).unwrap_or_default();
+        let left = self.create(&sign, Bytes::from_static(b"an upload ended\n"));
+        left.await.map(drop).map_err(ha_core::Error::not_applied)
+    }
+
     /// How much of a file is to be read at once where it is streamed.
     pub(crate) fn read_size(&self) -> u64 {
         match self.local() {
@@ -227,9 +242,15 @@ impl Upload {
     /// # Errors
     /// As [`Upload::write`].
     pub(crate) async fn flush(&mut self) -> Result<()> {
-        match self.parts {
-            Some(_) => self.put_pending().await,
-            None => Ok(()),
+        if self.parts.is_none() {
+            return Ok(());
+        }
+        self.put_pending().await?;
+        let clock = &self.folder.environment().clock;
+        let took = clock.now().saturating_since(self.began);
+        match self.folder.local() {
+            None if took >= LONG_UPLOAD => self.folder.leave_sign(&self.target.parent()).await,
+            _ => Ok(()),
         }
     }
 

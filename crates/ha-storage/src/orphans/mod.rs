@@ -10,7 +10,8 @@
 //!
 //! Blobs have no pointers. They are kept as long as their job is known, and before anything of it is, as long as
 //! anything that was written of it is young: the last of several uploads, one under way, a graph that is not published
-//! yet. Whoever uploads for long is therefore not overtaken, but whoever lets the orphan age pass between the last
+//! yet, the sign that an upload of more than a minute leaves in a store of objects, where the blob itself may be dated
+//! by the beginning of its upload. Whoever uploads for long is therefore not overtaken, but whoever lets the orphan age pass between the last
 //! upload and the job graph is. And a job graph may be published right after the second observation: blobs are to be
 //! deleted by nobody but a leader that was one before that observation began.
 //!
