@@ -3,7 +3,8 @@ use std::any::Any;
 /// How every such failure begins.
 const PREFIX: &str = "broken invariant: ";
 
-/// Fails the test because the product broke an invariant: two leaders, or a deposed leader's write.
+/// Fails the test because the product broke an invariant: two leaders, a deposed leader's write, or lost data. Neither
+/// [`unstalled`](crate::unstalled) nor a second attempt (`.ci/second-attempts`) excuses it.
 ///
 /// # Panics
 /// Always.

@@ -168,12 +168,12 @@ impl Run {
             ];
             // It may still tell of the checkpoint that was acknowledged before it stopped.
             let told_late = event.number("checkpointId").is_some_and(|id| id <= acknowledged);
-            ensure!(
-                !forbidden.contains(&event.name.as_str())
-                    || told_late
-                    || event.text("sessionId") != leader.session_id,
-                "the continued process went on in its old term: {event:?}"
-            );
+            let of_old_term = event.text("sessionId") == leader.session_id;
+            if of_old_term && !told_late && forbidden.contains(&event.name.as_str()) {
+                broken_invariant(&format!(
+                    "the continued process went on in its old term: {event:?}"
+                ));
+            }
         }
         Ok(next)
     }
@@ -228,8 +228,13 @@ impl Run {
         self.cluster
             .wait_until_cleaned_up(&self.admin, &self.job, END_TIMEOUT)
             .await?;
-        self.job.verify_output()?;
-        self.watch.expect_strictly_increasing()?;
+        if let Err(error) = self
+            .job
+            .verify_output()
+            .and_then(|()| self.watch.expect_strictly_increasing())
+        {
+            broken_invariant(&format!("{error:#}"));
+        }
         eprintln!("{} checkpoints were seen", self.watch.all().len());
         // No process acknowledged an id that another one had, whatever its log says when.
         let mut ids: Vec<_> = self
@@ -243,7 +248,9 @@ impl Run {
         let all = ids.len();
         ids.sort_unstable();
         ids.dedup();
-        ensure!(ids.len() == all, "a checkpoint id was acknowledged twice");
+        if ids.len() != all {
+            broken_invariant("a checkpoint id was acknowledged twice");
+        }
         for parent in ["jobgraphs", "jobs"] {
             let children = self.admin.children(&self.cluster.znode(parent)).await?;
             ensure!(children.is_empty(), "{parent} holds {children:?}");
@@ -299,6 +306,8 @@ fn expect_no_write_after_expiry(ensemble: &Ensemble, stopped: &LeaderSnapshot) -
     );
     match of_session.next() {
         None => Ok(()),
-        Some(write) => bail!("the stopped process wrote after its session had ended: {write:?}"),
+        Some(write) => broken_invariant(&format!(
+            "the stopped process wrote after its session had ended: {write:?}"
+        )),
     }
 }
