@@ -149,7 +149,7 @@ async fn a_long_upload_to_a_store_of_objects_leaves_a_sign_of_its_end_until_the_
         assert_eq!(signs.len(), usize::from(is_left), "{signs:?}");
         let temporary = format!("c1/blobs/{}/.upload-", job(1));
         assert!(signs.iter().all(|name| name.starts_with(&temporary)), "{signs:?}");
-        assert_eq!(store.keys(job(1)).await.unwrap(), [key.clone()], "no blob");
+        assert_eq!(store.keys(job(1)).await.unwrap(), [key], "no blob");
         storage.sweep_temporary_files(Duration::ZERO).await.unwrap();
         assert_eq!(names().await, [blob]);
     }
