@@ -107,7 +107,8 @@ fn kept<'a>(
     let [one, other] = protections;
     let young = [first, second].into_iter().flat_map(|observation| {
         let files = observation.survey.files.iter();
-        files.filter(move |file| age(observation, file) < rules.age())
+        // A result is the end of its job.
+        files.filter(move |file| file.kind != FileKind::Result && age(observation, file) < rules.age())
     });
     let kept = Kept {
         protections: [one?, other?],
