@@ -137,11 +137,14 @@ impl Inner {
         files.push(environment.step(steps::ADD_CHECKPOINT_FILE, writing).await?);
         // From here on it is acknowledged; what it subsumes and cannot be deleted is tried again by the next.
         let surplus = files.len().saturating_sub(self.max_retained);
-        for old in files.drain(..surplus) {
+        // The newest of them first, until one fails: where files cannot be deleted an add costs one attempt, however
+        // many are left.
+        for old in files.drain(..surplus).rev() {
             let deleting = self.storage.folder().delete(&old.path);
             let step = steps::SUBSUME_CHECKPOINT_FILE;
             if let Err(error) = environment.step(step, deleting).await {
                 tracing::warn!(%error, "a subsumed checkpoint stays until the next one is added");
+                break;
             }
         }
         self.retained.store(files.len(), Ordering::Release);

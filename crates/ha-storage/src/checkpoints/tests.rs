@@ -1,17 +1,20 @@
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use ha_core::checkpoints::{
     CheckpointIdCounter, CheckpointRecoveryFactory as _, CompletedCheckpoint, CompletedCheckpointStore,
 };
+use ha_core::environment::{Environment, StepObserver, steps};
 use ha_core::error::{Effect, ErrorKind, Result};
 use ha_core::health::HealthMonitor;
 use ha_core::ids::CheckpointId;
 use ha_core::jobs::JobStatus;
 
 use super::FileSystemCheckpointRecoveryFactory;
-use crate::test_support::{FaultyStore, LocalStorage, Trouble, job, open};
+use crate::HaStorage;
+use crate::test_support::{FaultyStore, LocalStorage, Trouble, cluster, job, open};
 
 struct Fixture {
     local: LocalStorage,
@@ -316,5 +319,56 @@ async fn a_dropped_increment_never_makes_an_id_repeat() {
         let next = counter.get_and_increment().await.unwrap().get();
         assert!(next > last, "{next} after {last}");
         last = next;
+    }
+}
+
+#[tokio::test]
+async fn b34_files_that_cannot_be_deleted_do_not_slow_down_one_add_after_the_other() {
+    let subsumed = Subsumed::default();
+    let environment = Environment::system().with_step_observer(Arc::new(subsumed.clone()));
+    let directory = tempfile::tempdir().unwrap();
+    let storage = HaStorage::open(directory.path().to_str().unwrap(), &cluster(), &environment)
+        .await
+        .unwrap();
+    let factory = FileSystemCheckpointRecoveryFactory::new(storage, HealthMonitor::default());
+    let store = factory
+        .create_recovered_completed_checkpoint_store(job(1), 1)
+        .await
+        .unwrap();
+    let folder = directory.path().join(format!("c1/jobs/{}/checkpoints", job(1)));
+    let paths = || {
+        let entries = std::fs::read_dir(&folder).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+    };
+    for number in 1..=20 {
+        store.add_and_subsume(checkpoint(number)).await.unwrap();
+        let attempts = subsumed.0.swap(0, Ordering::SeqCst);
+        assert!(
+            attempts <= 2,
+            "the add of {number} made {attempts} attempts at deletions"
+        );
+        // What stands in the place of a file is not deleted.
+        for path in paths().iter().filter(|path| path.is_file()) {
+            std::fs::remove_file(path).unwrap();
+            std::fs::create_dir(path).unwrap();
+        }
+    }
+    for path in paths() {
+        std::fs::remove_dir(&path).unwrap();
+        std::fs::write(&path, "").unwrap();
+    }
+    store.add_and_subsume(checkpoint(21)).await.unwrap();
+    assert_eq!(paths().len(), 1);
+}
+
+/// Counts deletions of the files of subsumed checkpoints.
+#[derive(Clone, Default)]
+struct Subsumed(Arc<AtomicUsize>);
+
+impl StepObserver for Subsumed {
+    fn reached(&self, step: &'static str) {
+        if step == steps::SUBSUME_CHECKPOINT_FILE.before {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! State files behind pointers: published only while young, deleted without failing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -147,35 +147,37 @@ fn broken(znode: &str, reason: &str) -> Error {
         .advise("nothing was deleted; look at it with `hactl tree`, put the file back from a copy, or delete the znode by hand")
 }
 
-/// Files whose pointers are gone. Failing to delete one fails nothing; it is retried with the next deletion.
+/// Files whose pointers are gone. Failing to delete one fails nothing; it is retried with the next deletions.
 #[derive(Debug, Default)]
 pub(super) struct Deletions {
-    pending: Mutex<Vec<String>>,
+    pending: Mutex<VecDeque<String>>,
 }
 
 impl Deletions {
-    /// Deletes these files and those that failed before, each in `step`.
+    /// Deletes these files and those that failed before, each in `step`, until one fails: where none can be deleted,
+    /// a deletion costs one attempt, however many are left.
     pub(super) async fn delete(
         &self,
         context: &StoreContext,
         step: Step,
         paths: impl IntoIterator<Item = String>,
     ) {
-        let mut all = std::mem::take(&mut *self.pending());
-        all.extend(paths);
-        for path in all {
+        // The new ones first, and one that fails goes behind the others: none keeps the others from their turn.
+        let mut all: VecDeque<_> = paths.into_iter().collect();
+        all.append(&mut self.pending());
+        while let Some(path) = all.pop_front() {
             let deleting = context.storage.delete(&path);
             if let Err(error) = context.environment.step(step, deleting).await {
                 tracing::warn!(path, %error, "a state file without a pointer could not be deleted; retried later");
-                let mut pending = self.pending();
-                if pending.len() < MAX_PENDING {
-                    pending.push(path);
-                }
+                all.push_back(path);
+                break;
             }
         }
+        all.truncate(MAX_PENDING);
+        self.pending().append(&mut all);
     }
 
-    fn pending(&self) -> MutexGuard<'_, Vec<String>> {
+    fn pending(&self) -> MutexGuard<'_, VecDeque<String>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Stores on the server in memory: a pointer is published for a young file only.
+//! Stores on the server in memory. Here: a pointer is published for a young file only.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -22,6 +22,8 @@ use crate::fence::{FencedWriter, LeadershipFence};
 use crate::identity::LeadershipPrecondition;
 use crate::paths::ClusterPaths;
 use crate::session::SessionStatus;
+
+mod odd_pointers;
 
 const ORPHAN_AGE: Duration = Duration::from_secs(600);
 /// From here on a file could be taken for an orphan before its pointer is there.

@@ -270,7 +270,7 @@ async fn read(context: &StoreContext, job_id: JobId) -> Result<Vec<Retained>> {
             continue;
         };
         pointers::forget_vanished(&context.health, &folder, nodes.iter().map(|node| &*node.path));
-        let mut retained = retained::from_nodes(context, nodes);
+        let mut retained = retained::from_nodes(context, job_id, nodes);
         for (index, one) in retained.iter().enumerate() {
             match &one.pointer {
                 Err(error) => {

@@ -46,7 +46,7 @@ impl Retained {
 }
 
 /// The checkpoints of a listing, oldest first. Foreign names are reported and left out.
-pub(super) fn from_nodes(context: &StoreContext, nodes: Vec<PointerNode>) -> Vec<Retained> {
+pub(super) fn from_nodes(context: &StoreContext, job_id: JobId, nodes: Vec<PointerNode>) -> Vec<Retained> {
     let mut retained: Vec<_> = nodes
         .into_iter()
         .filter_map(|node| match CheckpointId::from_name(&node.name) {
@@ -54,7 +54,7 @@ pub(super) fn from_nodes(context: &StoreContext, nodes: Vec<PointerNode>) -> Vec
                 id,
                 pointer: node
                     .pointer
-                    .and_then(|pointer| names_its_own(pointer, id, &node.path))
+                    .and_then(|pointer| names_its_own(pointer, job_id, id, &node.path))
                     .map(|pointer| (pointer, node.stat)),
                 path: node.path,
                 checkpoint: None,
@@ -69,14 +69,18 @@ pub(super) fn from_nodes(context: &StoreContext, nodes: Vec<PointerNode>) -> Vec
     retained
 }
 
-/// A pointer that names the file of another checkpoint would bring that one back under this id.
-fn names_its_own(pointer: Pointer, id: CheckpointId, path: &str) -> Result<Pointer> {
-    if checkpoint_files::id_of_file(&pointer.file.path) == Some(id) {
+/// A pointer that names the file of another checkpoint would bring that one back under this id, and take the file
+/// along when this one is subsumed: another job's too.
+fn names_its_own(pointer: Pointer, job_id: JobId, id: CheckpointId, path: &str) -> Result<Pointer> {
+    let file = &pointer.file;
+    if ha_storage::owner_of_state(file.kind, &file.path) == Some(job_id)
+        && checkpoint_files::id_of_file(&file.path) == Some(id)
+    {
         return Ok(pointer);
     }
     Err(Error::new(
         ErrorKind::Corrupt,
-        format!("it names the file of another checkpoint, {}", pointer.file.path),
+        format!("it names the file of another checkpoint, {}", file.path),
     )
     .at(path)
     .not_applied())
