@@ -140,6 +140,18 @@ impl ZooKeeperJobResultStore {
         Ok(())
     }
 
+    /// Reports the dirty file of a job that has not ended.
+    fn left_over(&self, job_id: JobId, path: String) -> BrokenEntry {
+        let left_over = BrokenEntry {
+            name: job_id.to_string(),
+            path,
+            reason: "a dirty result file is beside this job, which has not ended: a deposed process left it; it is ignored, and replaced when the job ends".to_owned(),
+            candidates: Vec::new(),
+        };
+        self.context.report(&left_over);
+        left_over
+    }
+
     fn already_ended(&self, job_id: JobId) -> Error {
         Error::new(ErrorKind::AlreadyExists, "the end of the job is recorded already")
             .at(self.context.writer.paths().job_graph(job_id))
@@ -182,6 +194,12 @@ impl JobResultStore for ZooKeeperJobResultStore {
 
     async fn mark_result_as_clean(&self, job_id: JobId) -> Result<()> {
         let term = self.context.writer.begin().await?;
+        if !self.is_ended(job_id).await? {
+            // A dirty file beside a pointer without an end was left by a deposed process.
+            return Err(Error::new(ErrorKind::NotFound, "no end of the job is recorded")
+                .at(self.context.writer.paths().job_graph(job_id))
+                .not_applied());
+        }
         self.ensure_recorded(&term, job_id).await?;
         self.context.writer.prove(&term).await?;
         self.files.mark_result_as_clean(job_id).await
@@ -239,21 +257,29 @@ impl JobResultStore for ZooKeeperJobResultStore {
                 self.files.record_decided_result(end).await?;
             }
         }
-        let mut dirty = self.files.dirty_results().await?;
-        dirty.entries.retain(|entry| {
-            let Some(path) = running.remove(&entry.job_id()) else {
-                return true;
+        let mut dirty = Recovered::default();
+        let filed = self.files.dirty_results().await?;
+        dirty.broken = filed.broken;
+        for entry in filed.entries {
+            let job_id = entry.job_id();
+            let Some(place) = running.remove(&job_id) else {
+                dirty.entries.push(entry);
+                continue;
             };
-            let left_over = BrokenEntry {
-                name: entry.job_id().to_string(),
-                path,
-                reason: "a dirty result file is beside this job, which has not ended: a deposed process left it; it is ignored, and replaced when the job ends".to_owned(),
-                candidates: Vec::new(),
-            };
-            self.context.report(&left_over);
-            dirty.broken.push(left_over);
-            false
-        });
+            // Perhaps it has ended since the pointers were read.
+            match self.recorded(job_id).await? {
+                Recorded::Ended(end) => {
+                    ended.insert(job_id, end);
+                    dirty.entries.push(entry);
+                }
+                Recorded::Running(..) => dirty.broken.push(self.left_over(job_id, place)),
+                Recorded::NoPointer if self.files.has_dirty_job_result_entry(job_id).await? => {
+                    dirty.entries.push(entry);
+                }
+                // It was cleaned up since.
+                Recorded::NoPointer => {}
+            }
+        }
         for place in running.values() {
             self.context.health.clear_broken(place);
         }

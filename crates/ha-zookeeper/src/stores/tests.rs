@@ -23,6 +23,7 @@ use crate::identity::LeadershipPrecondition;
 use crate::paths::ClusterPaths;
 use crate::session::SessionStatus;
 
+mod left_over;
 mod odd_pointers;
 
 const ORPHAN_AGE: Duration = Duration::from_secs(600);
