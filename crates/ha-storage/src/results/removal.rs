@@ -14,7 +14,8 @@ use crate::folder::{
 /// The results of a cluster at one moment: what a clean-up that began then may delete, and what it leaves.
 #[derive(Clone, Debug, Default)]
 pub struct ResultFiles {
-    files: Vec<RelativePath>,
+    /// With their versions: the name of a result is that of a later one too.
+    files: Vec<(RelativePath, String)>,
     temporary: Vec<TemporaryFile>,
     left: LeftResults,
 }
@@ -109,7 +110,7 @@ impl FileSystemJobResultStore {
             let _held = self.lock(job_id).await;
             let [dirty, clean] = [Progress::Dirty, Progress::Clean].map(|of| result_file::path(job_id, of));
             let is_old = matches!(self.folder.stat(&dirty).await?, Some(info) if info.last_modified <= until);
-            if is_old && self.folder.stat(&clean).await?.is_some() {
+            if is_old && self.folder.stat(&clean).await?.is_some() && self.is_readable_clean(job_id).await {
                 swept += usize::from(self.folder.delete(&dirty).await?);
             }
         }
@@ -129,7 +130,11 @@ impl FileSystemJobResultStore {
                 ResultName::Of(job_id, progress) if entry.kind == EntryKind::File => {
                     match self.is_configured {
                         true => found.left.shared.push(format!("{}/{}", self.place(), entry.name)),
-                        false => found.files.push(result_file::path(job_id, progress)),
+                        false => {
+                            let path = result_file::path(job_id, progress);
+                            let info = self.folder.stat(&path).await?;
+                            found.files.extend(info.map(|info| (path, info.version)));
+                        }
                     }
                 }
                 _ if is_temporary(&entry.name) => {}
@@ -151,7 +156,11 @@ impl FileSystemJobResultStore {
     /// # Errors
     /// The first failure; a repetition goes on.
     pub async fn delete_files(&self, files: ResultFiles) -> Result<LeftResults> {
-        for path in &files.files {
+        for (path, version) in &files.files {
+            let now = self.folder.stat(path).await?;
+            if now.is_some_and(|now| now.version != *version) {
+                continue;
+            }
             let deleting = self.folder.delete(path);
             let environment = self.folder.environment();
             environment.step(steps::REMOVE_CLUSTER_RESULT, deleting).await?;

@@ -11,6 +11,7 @@ use crate::test_support::{LocalStorage, job, open};
 
 mod many;
 mod opening;
+mod removal;
 
 struct Fixture {
     local: LocalStorage,

@@ -83,6 +83,11 @@ impl FileSystemJobResultStore {
         Ok(())
     }
 
+    /// Whether the clean file can be read; one that cannot be is reported.
+    pub(super) async fn is_readable_clean(&self, job_id: JobId) -> bool {
+        matches!(self.read(job_id, Progress::Clean).await, Ok(Some(_)))
+    }
+
     /// Makes a dirty result a clean one, or deletes it.
     pub(super) async fn mark_clean(&self, job_id: JobId) -> Result<()> {
         let _held = self.lock(job_id).await;
@@ -94,7 +99,9 @@ impl FileSystemJobResultStore {
                     .at(self.folder.display(&dirty))
                     .not_applied());
             }
-            // A crash between the two steps may have left the dirty file.
+            // A crash between the two steps may have left the dirty file. Beside an unreadable clean one it is all
+            // that is known of the end.
+            Some(Progress::Clean) if !self.is_readable_clean(job_id).await => return Ok(()),
             Some(Progress::Clean) => {}
             Some(Progress::Dirty) => {
                 let Some((_, content)) = self.read(job_id, Progress::Dirty).await? else {
