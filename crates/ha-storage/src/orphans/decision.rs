@@ -1,12 +1,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use ha_core::health::BrokenEntry;
 use ha_core::ids::JobId;
 
 use super::observation::{Backend, Observation, Protection};
 use super::observed_file::{FileKind, ForeignFile, ObservedFile};
 use super::report::{Orphan, OrphanReport, Refusal};
 use super::rules::OrphanRules;
+use crate::state::{StateKind, owner_of_state};
 
 /// Decides what two observations prove. Asks nothing and touches nothing.
 ///
@@ -14,6 +16,9 @@ use super::rules::OrphanRules;
 /// first, and neither found anything that names or keeps it. A blob is kept by its job, and before there is one by
 /// whatever else of that job is young: as long as one of its blobs is being uploaded, or its graph is on its way, those
 /// that came first are waiting for them.
+///
+/// Where a pointer stood all the time and its file is gone, tree and storage are not of one time, as after the tree was
+/// restored from a backup: the newer files of that job may be what it needs, so they are kept, and it is told.
 pub fn decide(rules: &OrphanRules, first: &Observation, second: &Observation) -> OrphanReport {
     let mut report = OrphanReport {
         foreign: foreign(first, second),
@@ -58,10 +63,12 @@ fn age(observation: &Observation, file: &ObservedFile) -> Duration {
         .unwrap_or(Duration::ZERO)
 }
 
-/// What keeps files: both observations' protections, and the jobs that either found young files of.
+/// What keeps files: both observations' protections, the jobs that either found young files of, and those that miss a
+/// file.
 struct Kept<'a> {
     protections: [&'a Protection; 2],
     in_work: BTreeSet<JobId>,
+    missing: BTreeMap<JobId, BrokenEntry>,
 }
 
 impl Kept<'_> {
@@ -71,7 +78,9 @@ impl Kept<'_> {
             let is_unreadable = file
                 .owner
                 .is_some_and(|owner| protection.unreadable.contains_key(&owner));
+            let misses_one = file.owner.is_some_and(|owner| self.missing.contains_key(&owner));
             is_unreadable
+                || misses_one
                 || match file.kind {
                     FileKind::JobGraph => backend == Backend::Files || protection.named.contains(&file.path),
                     FileKind::Checkpoint => {
@@ -85,14 +94,11 @@ impl Kept<'_> {
         self.protections.iter().any(is_kept)
     }
 
-    fn unreadable(&self) -> Vec<ha_core::health::BrokenEntry> {
-        let mut entries: BTreeMap<_, _> = BTreeMap::new();
-        for protection in self.protections {
-            for entry in protection.unreadable.values() {
-                entries.insert(entry.path.clone(), entry.clone());
-            }
-        }
-        entries.into_values().collect()
+    fn unreadable(&self) -> Vec<BrokenEntry> {
+        let unreadable = self.protections.map(|protection| protection.unreadable.values());
+        let entries = unreadable.into_iter().flatten().chain(self.missing.values());
+        let entries: BTreeMap<_, _> = entries.map(|entry| (&entry.path, entry)).collect();
+        entries.into_values().cloned().collect()
     }
 }
 
@@ -107,12 +113,13 @@ fn kept<'a>(
     let [one, other] = protections;
     let young = [first, second].into_iter().flat_map(|observation| {
         let files = observation.survey.files.iter();
-        // A result is the end of its job.
+        // A result is of a job that has ended: nothing waits for it.
         files.filter(move |file| file.kind != FileKind::Result && age(observation, file) < rules.age())
     });
     let kept = Kept {
         protections: [one?, other?],
         in_work: young.filter_map(|file| file.owner).collect(),
+        missing: missing(first, second),
     };
     if first.cluster_uuid != second.cluster_uuid || first.backend != second.backend {
         return Err(Refusal::ClusterChanged);
@@ -128,6 +135,34 @@ fn kept<'a>(
         check_pointers(rules, observation, protection)?;
     }
     Ok(kept)
+}
+
+/// The jobs that miss a file which both observations found a pointer to. It was not listed in the second one, which
+/// lay between the two readings: a file is there as long as its pointer stands.
+fn missing(first: &Observation, second: &Observation) -> BTreeMap<JobId, BrokenEntry> {
+    let (Ok(before), Ok(after)) = (&first.protection, &second.protection) else {
+        return BTreeMap::new();
+    };
+    let listed: BTreeSet<_> = second.survey.files.iter().map(|file| &file.path).collect();
+    let owner = |path: &str| {
+        let kinds = [StateKind::JobGraph, StateKind::Checkpoint];
+        kinds.into_iter().find_map(|kind| owner_of_state(kind, path))
+    };
+    before
+        .named
+        .intersection(&after.named)
+        .filter(|path| !listed.contains(path))
+        .filter_map(|path| {
+            let owner = owner(path)?;
+            let entry = BrokenEntry {
+                name: owner.to_string(),
+                path: path.clone(),
+                reason: "a pointer names this file, and it is missing: perhaps the tree is older than the storage; the files of its job are kept".to_owned(),
+                candidates: Vec::new(),
+            };
+            Some((owner, entry))
+        })
+        .collect()
 }
 
 /// Refuses a tree that looks as if it had been emptied.

@@ -160,6 +160,7 @@ pub struct OrphanReport {
     pub orphans: Vec<Orphan>,
     /// What is not of the layout, by place.
     pub foreign: Vec<ForeignFile>,
-    /// Pointers that cannot be read, by path; the files of their jobs are kept.
+    /// Pointers that cannot be read, and files that pointers name and that are missing, by path; the files of their jobs
+    /// are kept.
     pub unreadable: Vec<BrokenEntry>,
 }

@@ -323,9 +323,6 @@ fn blobs_wait_for_the_rest_of_their_job_as_long_as_it_comes() {
             }
         }
     }
-    // The end of the job does not.
-    let end = file(FileKind::Result, "x", Some(job(1)), young);
-    assert_eq!(paths(&found(&[blob(1), end], &naming(&["other"]))), ["blobs/1"]);
     // It keeps nothing else of the job, and is an orphan itself once it is old.
     let report = found(
         &[old(), file(FileKind::Temporary, "upload", Some(job(1)), young)],

@@ -122,3 +122,19 @@ async fn left_over_temporary_files_are_orphans_and_foreign_ones_are_not() {
     assert_eq!(found, [&temporary]);
     assert_eq!(report.foreign.len(), 3, "{report:?}");
 }
+
+#[tokio::test]
+async fn b58_a_pointer_whose_file_is_gone_keeps_the_files_of_its_job() {
+    let cluster = Cluster::new().await;
+    // What the tree of a backup names was subsumed long ago, by what nothing names now.
+    let subsumed = cluster.put(StateKind::Checkpoint, 1, 4).await;
+    cluster.publish(1, 4, &subsumed).await;
+    cluster.put(StateKind::Checkpoint, 1, 9).await;
+    let orphan = cluster.put(StateKind::Checkpoint, 2, 9).await;
+    std::fs::remove_file(cluster.folder().join(&subsumed.path)).unwrap();
+    let report = cluster.find().await;
+    let found: Vec<_> = report.orphans.iter().map(|orphan| &orphan.path).collect();
+    assert_eq!(found, [&orphan.path]);
+    assert_eq!(report.unreadable.len(), 1, "{report:?}");
+    assert_eq!(report.unreadable[0].path, subsumed.path);
+}
