@@ -12,8 +12,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const LAST_ATTEMPT: Duration = Duration::from_secs(1);
 /// A wait of [`POLL_INTERVAL`] that took so much longer was none of this test's: the machine stalled.
 const STALL: Duration = Duration::from_millis(200);
-/// Not more than so much time is taken for stalls: an attempt that blocks its thread looks like one.
-const MOST_STALLED: Duration = Duration::from_secs(60);
 
 /// What takes longer than this never comes.
 const LASTING: Duration = Duration::from_secs(60);
@@ -29,65 +27,23 @@ pub async fn eventually<T>(
     mut check: impl AsyncFnMut() -> Result<T>,
 ) -> Result<T> {
     let timeout = scaled(timeout);
-    let mut time = UnstalledTime::start();
+    let mut deadline = now() + timeout;
     loop {
         // The bound holds for one attempt too: a request to a stopped server would hang.
-        let left = timeout.saturating_sub(time.elapsed()).max(LAST_ATTEMPT);
-        let error = match time.within(left, check()).await {
-            Some(Ok(value)) => return Ok(value),
-            Some(Err(error)) => error,
-            None => anyhow::anyhow!("the last attempt did not return"),
+        let left = deadline.saturating_since(now()).max(LAST_ATTEMPT);
+        let error = match tokio::time::timeout(left, check()).await {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(error)) => error,
+            Err(_) => anyhow::anyhow!("the last attempt did not return"),
         };
-        if time.elapsed() >= timeout {
+        if now() >= deadline {
             return Err(error).with_context(|| format!("not within {timeout:?}: {what}"));
         }
-        time.pass(POLL_INTERVAL).await;
-    }
-}
-
-/// Time without what the machine stalled.
-struct UnstalledTime {
-    started: BootInstant,
-    stalled: Duration,
-    /// When this task was to run again at the latest.
-    due: BootInstant,
-}
-
-impl UnstalledTime {
-    fn start() -> Self {
-        Self {
-            started: now(),
-            stalled: Duration::ZERO,
-            due: now() + POLL_INTERVAL,
-        }
-    }
-
-    fn elapsed(&mut self) -> Duration {
-        let late = now().saturating_since(self.due);
+        let before = now();
+        pause(POLL_INTERVAL).await;
+        let late = now().saturating_since(before).saturating_sub(POLL_INTERVAL);
         if late > STALL {
-            self.stalled = MOST_STALLED.min(self.stalled + late);
-        }
-        self.due = now() + POLL_INTERVAL;
-        now().saturating_since(self.started).saturating_sub(self.stalled)
-    }
-
-    async fn pass(&mut self, duration: Duration) {
-        let end = self.elapsed() + duration;
-        loop {
-            let left = end.saturating_sub(self.elapsed());
-            if left.is_zero() {
-                return;
-            }
-            pause(left.min(POLL_INTERVAL)).await;
-        }
-    }
-
-    /// What comes of `attempt`; `None` when the time is over.
-    async fn within<T>(&mut self, limit: Duration, attempt: impl Future<Output = T>) -> Option<T> {
-        tokio::select! {
-            biased;
-            outcome = attempt => Some(outcome),
-            () = self.pass(limit) => None,
+            deadline = deadline + late;
         }
     }
 }
@@ -181,21 +137,6 @@ mod tests {
             std::future::pending::<Result<()>>().await
         });
         assert!(hang.await.is_err());
-    }
-
-    /// The whole time is spent in a stall; what came about meanwhile is looked at all the same.
-    #[tokio::test]
-    async fn a_stall_in_the_midst_of_an_attempt_is_no_reason_to_give_up() {
-        let mut attempts = 0;
-        let found = eventually("the second look", Duration::from_millis(100), async || {
-            attempts += 1;
-            if attempts == 1 {
-                block_thread(STALL * 2);
-            }
-            anyhow::ensure!(attempts == 2, "the first look");
-            Ok(())
-        });
-        found.await.unwrap();
     }
 
     #[test]

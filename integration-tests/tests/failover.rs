@@ -136,7 +136,7 @@ impl Run {
         self.ended.push(process);
         // After the kill nothing can be acknowledged any more: what is newest now was acknowledged before.
         let acknowledged = self.watch.newest().await?.id;
-        let (next, _) = self.take_over(leader, acknowledged).await?;
+        let next = self.take_over(leader, acknowledged).await?;
         self.running.push(self.cluster.spawn(&leader.process, &[])?);
         Ok(next)
     }
@@ -147,8 +147,9 @@ impl Run {
         let process = self.running.get_mut(index).context("it runs")?;
         process.process().stop()?;
         let stopped = integration_tests::waiting::now();
+        // After the stop nothing can be acknowledged any more: what is newest now was acknowledged before.
         let acknowledged = self.watch.newest().await?.id;
-        let (next, restored) = self.take_over(leader, acknowledged).await?;
+        let next = self.take_over(leader, acknowledged).await?;
         let left = STOPPED.saturating_sub(integration_tests::waiting::now().saturating_since(stopped));
         pause(left).await;
         let process = self.running.get_mut(index).context("it runs")?;
@@ -165,9 +166,8 @@ impl Run {
                 "jobCleanedUp",
                 "leadershipConfirmed",
             ];
-            // It may still tell of the checkpoint that was acknowledged before its session ended: what was on its way when
-            // it stopped arrived, and the next leader went on from it.
-            let told_late = event.number("checkpointId").is_some_and(|id| id <= restored);
+            // It may still tell of the checkpoint that was acknowledged before it stopped.
+            let told_late = event.number("checkpointId").is_some_and(|id| id <= acknowledged);
             let of_old_term = event.text("sessionId") == leader.session_id;
             if of_old_term && !told_late && forbidden.contains(&event.name.as_str()) {
                 broken_invariant(&format!(
@@ -178,9 +178,8 @@ impl Run {
         Ok(next)
     }
 
-    /// Waits for the next leader, and for the job to go on from the newest acknowledged checkpoint or a newer one, whose
-    /// id it gives too.
-    async fn take_over(&self, old: &LeaderSnapshot, acknowledged: u64) -> Result<(LeaderSnapshot, u64)> {
+    /// Waits for the next leader, and for the job to go on from the newest acknowledged checkpoint or a newer one.
+    async fn take_over(&self, old: &LeaderSnapshot, acknowledged: u64) -> Result<LeaderSnapshot> {
         let fault = integration_tests::waiting::now();
         let what = format!("another process than {} leads", old.process);
         let leader = self
@@ -209,7 +208,7 @@ impl Run {
         );
         let restored = restored.number("checkpointId").context("no id")?;
         self.wait_for_checkpoint_after(restored).await?;
-        Ok((leader, restored))
+        Ok(leader)
     }
 
     async fn wait_for_checkpoint_after(&self, id: u64) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use integration_tests::{ClusterProcess, TestCluster, TestJob, unstalled};
+use integration_tests::{ClusterProcess, TestCluster, TestJob};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 const END_TIMEOUT: Duration = Duration::from_secs(120);
@@ -17,16 +17,11 @@ async fn completed(process: &ClusterProcess) -> Result<u64> {
     event.number("checkpointId").context("no id")
 }
 
-/// The job runs for longer than what is to happen meanwhile takes, where the machine does not stall.
 #[tokio::test]
 async fn killed_process_goes_on_from_its_newest_checkpoint() -> Result<()> {
-    unstalled(killed_in_the_midst_of_a_job).await
-}
-
-async fn killed_in_the_midst_of_a_job() -> Result<()> {
     let cluster =
         TestCluster::new("127.0.0.1:1", Duration::from_secs(6))?.with("high-availability", "filesystem");
-    let job = TestJob::create(cluster.folder(), "files", 11, 1_000_000, Duration::from_secs(10))?;
+    let job = TestJob::create(cluster.folder(), "files", 11, 1_000_000, Duration::from_secs(8))?;
     let file = job.file.display().to_string();
     let arguments = ["--job", file.as_str(), "--exit-when-idle"];
     let mut first = cluster.spawn("one", &arguments)?;

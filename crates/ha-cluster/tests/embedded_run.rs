@@ -21,17 +21,10 @@ fn named<'a>(events: &'a [Value], name: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["event"] == name).collect()
 }
 
-/// Where the machine stalls a job may come to its end with fewer checkpoints than two; a longer one takes more.
 #[test]
 fn a_job_is_counted_with_checkpoints_and_leaves_its_counts_only() {
-    let is_enough = |lines: &usize| checkpoints_of_a_counted_job(*lines) >= 2;
-    assert!([60, 240, 960].iter().any(is_enough), "too few checkpoints");
-}
-
-/// A job of so many lines, a hundred a second, and how many checkpoints it took.
-fn checkpoints_of_a_counted_job(lines: usize) -> usize {
     let workplace = Workplace::new();
-    let source: String = (0..lines)
+    let source: String = (0..60)
         .map(|line| format!("line {} of\t60 \n", line % 7))
         .collect();
     std::fs::write(workplace.path("text.txt"), source).unwrap();
@@ -59,7 +52,7 @@ fn checkpoints_of_a_counted_job(lines: usize) -> usize {
         .iter()
         .map(|event| event["checkpointId"].as_u64().unwrap())
         .collect();
-    assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
+    assert!(ids.len() >= 2 && ids.is_sorted_by(|a, b| a < b), "{ids:?}");
     assert_eq!(named(&events, "jobEnded")[0]["status"], "FINISHED");
     assert_eq!(named(&events, "jobCleanedUp").len(), 1, "{stderr}");
 
@@ -74,7 +67,6 @@ fn checkpoints_of_a_counted_job(lines: usize) -> usize {
         (&json!("accepted"), &json!("ended"))
     );
     assert_eq!(told[1]["status"], "FINISHED");
-    ids.len()
 }
 
 #[test]

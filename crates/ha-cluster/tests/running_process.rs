@@ -28,8 +28,7 @@ fn a_second_signal_ends_at_once() {
     let process = Running::start(&["--rest", "127.0.0.1:0"]);
     process.event("leadershipConfirmed");
     // Both are there when it goes on.
-    process.stop();
-    for signal in ["TERM", "INT", "CONT"] {
+    for signal in ["STOP", "TERM", "INT", "CONT"] {
         process.signal(signal);
     }
     assert_eq!(process.wait().code(), Some(130));
@@ -112,17 +111,10 @@ fn jobs_are_submitted_from_outside() {
     assert_eq!(process.wait().code(), Some(0));
 }
 
-/// Where the machine stalls a job may come to its end before the crash, or before its next checkpoint; a longer one does
-/// not.
 #[test]
 fn a_crash_is_gone_on_after_from_the_last_checkpoint() {
-    assert!([200, 800, 3200].into_iter().any(goes_on_after_a_crash));
-}
-
-/// A job of so many lines, two hundred a second. False: it came to its end too soon.
-fn goes_on_after_a_crash(lines: usize) -> bool {
     let workplace = Workplace::new();
-    let source: String = (0..lines)
+    let source: String = (0..200)
         .map(|line| format!("line {} of\t200\n", line % 13))
         .collect();
     std::fs::write(workplace.path("text.txt"), source).unwrap();
@@ -144,24 +136,23 @@ fn goes_on_after_a_crash(lines: usize) -> bool {
     let acknowledged = first.event("checkpointCompleted")["checkpointId"]
         .as_u64()
         .unwrap();
-    let has_ended = first.kill().code() == Some(0);
-    if has_ended || workplace.path("counts.txt").exists() {
-        return false;
-    }
+    first.signal("KILL");
+    assert_eq!(first.wait().code(), None);
+    assert!(!workplace.path("counts.txt").exists());
 
     let second = Running::start(&arguments);
     let restored = second.event("checkpointRestored")["checkpointId"]
         .as_u64()
         .unwrap();
     assert!(restored >= acknowledged);
-    let next = second.one_of(&["checkpointCompleted", "jobEnded"]);
-    let has_checkpoint = next["event"] == "checkpointCompleted";
-    assert!(!has_checkpoint || next["checkpointId"].as_u64().unwrap() > restored);
+    let next = second.event("checkpointCompleted")["checkpointId"]
+        .as_u64()
+        .unwrap();
+    assert!(next > restored);
     assert_eq!(second.wait().code(), Some(0));
     let counts = std::fs::read(workplace.path("counts.txt")).unwrap();
     assert_eq!(counts, counted_by_the_shell(&workplace.path("text.txt")));
     assert_eq!(workplace.names(), ["counts.txt", "ha", "job.json", "text.txt"]);
-    has_checkpoint
 }
 
 #[test]
@@ -181,8 +172,7 @@ fn a_refused_job_is_told_at_once_and_keeps_no_other_from_its_end() {
     assert_eq!(run_jobs(&[&job]).status.code(), Some(0));
 
     let conflict = workplace.job(&json!({"job_id": id, "name": "conflict"}));
-    std::fs::write(other.path("text.txt"), "a line\n".repeat(8)).unwrap();
-    let slow = other.job(&json!({"name": "slow", "lines_per_second": 2}));
+    let slow = other.job(&json!({"name": "slow", "lines_per_second": 4}));
     let output = run_jobs(&[&slow, &conflict]);
     assert_eq!(output.status.code(), Some(1));
     let stdout = String::from_utf8(output.stdout).unwrap();
@@ -195,8 +185,7 @@ fn a_refused_job_is_told_at_once_and_keeps_no_other_from_its_end() {
 fn a_leader_that_is_not_found_is_told_with_what_was_tried() {
     let workplace = Workplace::new();
     let job = workplace.job(&json!({}));
-    // There is time for a try, where the machine stalls too.
-    let output = run(&["submit", text(&job), "--timeout", "3 s", "-D", "rest.port=1"]);
+    let output = run(&["submit", text(&job), "--timeout", "300 ms", "-D", "rest.port=1"]);
     assert_eq!(output.status.code(), Some(3));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains("the last try ended with"), "{stderr}");

@@ -9,8 +9,6 @@ use anyhow::{Context as _, Result, bail};
 const FILE_HEADER: usize = 4 + 4 + 8;
 /// Before each transaction: its checksum and its length.
 const CHECKSUM: usize = 8;
-/// Behind each transaction.
-const ENTRY_END: u8 = b'B';
 
 const CREATE: [i32; 4] = [1, 15, 19, 21];
 const DELETE: [i32; 2] = [2, 20];
@@ -98,11 +96,11 @@ fn read_log(bytes: &[u8]) -> Result<Vec<AppliedTransaction>> {
             // The server is writing it.
             break;
         };
-        // Without the mark of its end the server is writing it, too.
-        if log.take(1).ok() != Some(&[ENTRY_END]) {
+        transactions.extend(transaction(Record(entry))?);
+        // The mark of an entry's end.
+        if log.take(1).is_err() {
             break;
         }
-        transactions.extend(transaction(Record(entry))?);
     }
     Ok(transactions)
 }
@@ -233,7 +231,7 @@ mod tests {
             bytes.extend(u32::try_from(header.len() + record.len()).unwrap().to_be_bytes());
             bytes.extend(header);
             bytes.extend(record);
-            bytes.push(ENTRY_END);
+            bytes.push(b'B');
         }
         bytes
     }

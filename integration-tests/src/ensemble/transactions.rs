@@ -1,15 +1,10 @@
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
 use super::Installation;
-use crate::waiting::block_thread;
 
 const MAIN_CLASS: &str = "org.apache.zookeeper.server.persistence.TxnLogToolkit";
-/// So often a file is looked at that the tool cannot read to its end.
-const LOOKS: usize = 5;
-const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A transaction in a server's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,27 +29,15 @@ pub(super) fn read(installation: &Installation, data: &Path) -> Result<Vec<Trans
         if !is_log {
             continue;
         }
-        transactions.extend(parse_all(&show(installation, &path)?));
+        let output = installation.command(MAIN_CLASS, &[]).arg(&path).output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        if !text.contains("EOF reached") && !output.status.success() {
+            bail!("{}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
+        }
+        transactions.extend(parse_all(&text));
     }
     transactions.sort_by_key(|transaction| transaction.zxid);
     Ok(transactions)
-}
-
-/// What ZooKeeper's tool prints of a log file. It gives up where the server is just writing; then it looks again.
-fn show(installation: &Installation, path: &Path) -> Result<String> {
-    let mut looks = 0;
-    loop {
-        let output = installation.command(MAIN_CLASS, &[]).arg(path).output()?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        if text.contains("EOF reached") || output.status.success() {
-            return Ok(text.into_owned());
-        }
-        looks += 1;
-        if looks == LOOKS {
-            bail!("{}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
-        }
-        block_thread(LOOK_INTERVAL);
-    }
 }
 
 /// The transactions in what ZooKeeper's tool printed, in order.

@@ -76,9 +76,6 @@ pub fn find_or_build(package: &str, name: &str) -> Result<PathBuf> {
     } else {
         profile.as_str()
     };
-    report(&format!(
-        "building {name}, which is missing or older than its sources"
-    ));
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["build", "--package", package, "--bin", name, "--profile", profile])
@@ -97,11 +94,6 @@ pub fn find_or_build(package: &str, name: &str) -> Result<PathBuf> {
     }
     seen.insert(name.to_owned());
     Ok(program)
-}
-
-#[expect(clippy::print_stderr, reason = "minutes that a test takes for this are told")]
-fn report(what: &str) {
-    eprintln!("{what}");
 }
 
 /// Whether the program is there and newer than every source that cargo's dep-info file names.

@@ -56,7 +56,7 @@ async fn a_broken_invariant_is_not_forgiven() {
 async fn a_stall_is_seen() {
     let watch = StallWatch::start().unwrap();
     let mut stop = Command::new("sh")
-        .args(["-c", "kill -STOP $PPID; sleep 2; kill -CONT $PPID"])
+        .args(["-c", "kill -STOP $PPID; sleep 1; kill -CONT $PPID"])
         .spawn()
         .unwrap();
     eventually("the stall is seen", Duration::from_secs(30), async || {

@@ -61,12 +61,6 @@ impl Running {
             .await
     }
 
-    /// The process stands still, and nothing is lost.
-    async fn expect_kept_by(&mut self, process: &mut ClusterProcess) -> Result<()> {
-        process.process().stop()?;
-        self.expect_kept(process).await
-    }
-
     /// After the end of the process, or while it stands still: nothing is lost.
     async fn expect_kept(&mut self, process: &ClusterProcess) -> Result<()> {
         let events = process.events();
@@ -106,8 +100,8 @@ async fn b33_signals_keep_the_data_of_a_running_job() -> Result<()> {
     let mut process = running.start("two", &StepFault::default()).await?;
     process.process().interrupt()?;
     running.expect_end(process, 0).await?;
-    let mut process = running.start("three", &StepFault::default()).await?;
-    running.expect_kept_by(&mut process).await
+    let process = running.start("three", &StepFault::default()).await?;
+    running.expect_kept(&process).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -116,8 +110,8 @@ async fn b33_a_panic_keeps_the_data_of_a_running_job() -> Result<()> {
     let panic = StepFault::new(Fault::Panic, steps::ADD_CHECKPOINT_POINTER.before, 5);
     let process = running.start("one", &panic).await?;
     running.expect_end(process, 1).await?;
-    let mut process = running.start("two", &StepFault::default()).await?;
-    running.expect_kept_by(&mut process).await
+    let process = running.start("two", &StepFault::default()).await?;
+    running.expect_kept(&process).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -152,8 +146,8 @@ async fn b33_a_fatal_error_and_a_start_that_fails_keep_the_data_of_a_running_job
         running.expect_end(process, code).await?;
     }
     std::fs::write(&identity, right)?;
-    let mut process = running.start("two", &StepFault::default()).await?;
-    running.expect_kept_by(&mut process).await
+    let process = running.start("two", &StepFault::default()).await?;
+    running.expect_kept(&process).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -190,5 +184,5 @@ async fn b52_an_expired_session_keeps_the_data_and_is_replaced_in_the_same_proce
     let skip = process.events().len();
     running.expect_progress(&process, skip).await?;
     ensure!(process.process().is_alive());
-    running.expect_kept_by(&mut process).await
+    running.expect_kept(&process).await
 }

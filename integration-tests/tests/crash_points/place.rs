@@ -11,7 +11,7 @@ use ha_core::lease::LeaseTerms;
 use ha_core::services::HighAvailabilityServices as _;
 use ha_storage::OrphanRules;
 use ha_zookeeper::services::ZooKeeperHaServices;
-use integration_tests::{AdminClient, Ensemble, TestCluster, eventually, pause};
+use integration_tests::{AdminClient, Ensemble, TestCluster, eventually};
 
 use super::snapshot::Snapshot;
 
@@ -23,8 +23,6 @@ pub(crate) const DELETE_ON_COMMIT: &str = "job-result-store.delete-on-commit";
 const OLD: Duration = Duration::from_secs(3600);
 const LOOK_TIMEOUT: Duration = Duration::from_secs(60);
 const EXPIRY_TIMEOUT: Duration = Duration::from_secs(60);
-const READINGS: usize = 3;
-const READING_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A cluster, and the ZooKeeper that it uses.
 pub(crate) struct Place {
@@ -68,17 +66,9 @@ impl Place {
         self.zookeeper.as_ref().map(|(_, admin)| admin)
     }
 
-    /// What is there, while no process runs. A request that one had sent before may be carried out in the midst of the
-    /// reading; what is wrong then is right when it is read again, and nothing else is.
+    /// What is there, while no process runs.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot> {
-        let mut readings = 0;
-        loop {
-            readings += 1;
-            match Snapshot::read(&self.cluster, self.admin()).await {
-                Err(_) if readings < READINGS => pause(READING_INTERVAL).await,
-                snapshot => return snapshot,
-            }
-        }
+        Snapshot::read(&self.cluster, self.admin()).await
     }
 
     /// What the product calls an orphan once every file is old, by its path in the cluster's folder; `None` in the mode

@@ -18,9 +18,7 @@ use ha_testkit::fakes::{Behaviour, ContenderCall, Gate, Recorder, RecordingConte
 use ha_zookeeper::client::{ClientSource as _, MultiError};
 use ha_zookeeper::paths::ClusterPaths;
 use integration_tests::proxy::{Direction, FaultProxy};
-use integration_tests::{
-    AdminClient, Ensemble, EnsembleOptions, eventually, scaled, unique_name, unstalled_case,
-};
+use integration_tests::{AdminClient, Ensemble, EnsembleOptions, eventually, scaled, unique_name};
 use zookeeper_client::Acls;
 
 use crate::zookeeper::{
@@ -155,93 +153,89 @@ async fn b03_parents_deleted_under_live_contenders_are_made_again() {
 /// gone, is revoked before the newcomer is granted.
 #[tokio::test(flavor = "multi_thread")]
 async fn b03_a_parent_that_begins_to_count_anew_never_makes_two_leaders() {
-    // Where the machine stalls, the longer way may be the faster one.
-    unstalled_case(async || {
-        let ensemble = Ensemble::shared().await.unwrap();
-        let servers = ensemble.connect_string();
-        let admin = AdminClient::connect(&servers).await.unwrap();
-        let proxy = FaultProxy::start(&servers).await.unwrap();
-        let paths = new_cluster();
-        let timeout = Duration::from_secs(40);
-        let (log, gate) = (Recorder::new(), Gate::new());
-        // Numbers are used up, so that the old leader's is not the first.
-        for _ in 0..3 {
-            let early = Process::start("early", &paths, options(&servers, timeout)).await;
-            early.close().await;
-        }
-        // The old leader stays away, once revoked, so that the newcomer is the first.
-        let mut old = Process::connect("old", &paths, options(&servers, timeout)).await;
-        let blocked = Behaviour::Block(gate.clone());
-        old.contender = RecordingContender::with("old:1", &log, Behaviour::Confirm, blocked);
-        old.contender.contend(&old.service).await;
-        wait_until_leads(&old, AT_ONCE).await;
-        let fence = old.fence.current().unwrap().unwrap();
-        let mut new = Process::connect("new", &paths, options(&proxy.address(), timeout)).await;
-        new.contender = RecordingContender::with("new:1", &log, Behaviour::Confirm, Behaviour::Record);
-        new.contender.contend(&new.service).await;
-        eventually("both stand", AT_ONCE, async || {
-            anyhow::ensure!(admin.children(&paths.latches()).await?.len() == 2);
-            Ok(())
-        })
-        .await
-        .unwrap();
-        for direction in [Direction::ToServer, Direction::ToClient] {
-            proxy.delay(direction, Duration::from_millis(100));
-        }
+    let ensemble = Ensemble::shared().await.unwrap();
+    let servers = ensemble.connect_string();
+    let admin = AdminClient::connect(&servers).await.unwrap();
+    let proxy = FaultProxy::start(&servers).await.unwrap();
+    let paths = new_cluster();
+    let timeout = Duration::from_secs(40);
+    let (log, gate) = (Recorder::new(), Gate::new());
+    // Numbers are used up, so that the old leader's is not the first.
+    for _ in 0..3 {
+        let early = Process::start("early", &paths, options(&servers, timeout)).await;
+        early.close().await;
+    }
+    // The old leader stays away, once revoked, so that the newcomer is the first.
+    let mut old = Process::connect("old", &paths, options(&servers, timeout)).await;
+    let blocked = Behaviour::Block(gate.clone());
+    old.contender = RecordingContender::with("old:1", &log, Behaviour::Confirm, blocked);
+    old.contender.contend(&old.service).await;
+    wait_until_leads(&old, AT_ONCE).await;
+    let fence = old.fence.current().unwrap().unwrap();
+    let mut new = Process::connect("new", &paths, options(&proxy.address(), timeout)).await;
+    new.contender = RecordingContender::with("new:1", &log, Behaviour::Confirm, Behaviour::Record);
+    new.contender.contend(&new.service).await;
+    eventually("both stand", AT_ONCE, async || {
+        anyhow::ensure!(admin.children(&paths.latches()).await?.len() == 2);
+        Ok(())
+    })
+    .await
+    .unwrap();
+    for direction in [Direction::ToServer, Direction::ToClient] {
+        proxy.delay(direction, Duration::from_millis(100));
+    }
 
-        let parent = paths.latches();
-        let mut anew = admin.client().new_multi_writer();
-        for name in admin.children(&parent).await.unwrap() {
-            anew.add_delete(&paths.latch(&name), None).unwrap();
-        }
-        anew.add_delete(&parent, None).unwrap();
-        let persistent = zookeeper_client::CreateMode::Persistent.with_acls(Acls::anyone_all());
-        anew.add_create(&parent, b"", &persistent).unwrap();
-        anew.commit().await.unwrap();
+    let parent = paths.latches();
+    let mut anew = admin.client().new_multi_writer();
+    for name in admin.children(&parent).await.unwrap() {
+        anew.add_delete(&paths.latch(&name), None).unwrap();
+    }
+    anew.add_delete(&parent, None).unwrap();
+    let persistent = zookeeper_client::CreateMode::Persistent.with_acls(Acls::anyone_all());
+    anew.add_create(&parent, b"", &persistent).unwrap();
+    anew.commit().await.unwrap();
 
-        eventually_led("the newcomer leads", &[&old, &new], LONG, async |leaders| {
-            anyhow::ensure!(leaders == [1], "{leaders:?} lead");
-            Ok(())
-        })
-        .await;
-        assert!(new.latch().ends_with("-latch-0000000000"), "{}", new.latch());
-        let events = log.events();
-        let place = |contender: &str, wanted: fn(&ContenderCall) -> bool| {
-            let found = events
-                .iter()
-                .position(|event| event.contender == contender && wanted(&event.call));
-            found.unwrap()
-        };
-        let revoked = place("old:1", |call| {
-            *call
-                == ContenderCall::Revoked {
-                    has_leadership: false,
-                }
-        });
-        let granted = place("new:1", |call| matches!(call, ContenderCall::Granted { .. }));
-        assert!(revoked < granted, "{events:#?}");
-        // The fence of the old term holds nothing, whatever stands there now.
-        let late = old
-            .session
-            .client()
-            .await
-            .unwrap()
-            .multi(vec![fence.check()])
-            .await;
-        assert!(
-            matches!(late, Err(MultiError::Refused { index: 0, .. })),
-            "{late:?}"
-        );
-        gate.open();
-        eventually("the old one stands behind", AT_ONCE, async || {
-            anyhow::ensure!(admin.children(&parent).await?.len() == 2);
-            Ok(())
-        })
-        .await
-        .unwrap();
-        assert!(new.leads().await);
-        old.close().await;
-        new.close().await;
+    eventually_led("the newcomer leads", &[&old, &new], LONG, async |leaders| {
+        anyhow::ensure!(leaders == [1], "{leaders:?} lead");
+        Ok(())
     })
     .await;
+    assert!(new.latch().ends_with("-latch-0000000000"), "{}", new.latch());
+    let events = log.events();
+    let place = |contender: &str, wanted: fn(&ContenderCall) -> bool| {
+        let found = events
+            .iter()
+            .position(|event| event.contender == contender && wanted(&event.call));
+        found.unwrap()
+    };
+    let revoked = place("old:1", |call| {
+        *call
+            == ContenderCall::Revoked {
+                has_leadership: false,
+            }
+    });
+    let granted = place("new:1", |call| matches!(call, ContenderCall::Granted { .. }));
+    assert!(revoked < granted, "{events:#?}");
+    // The fence of the old term holds nothing, whatever stands there now.
+    let late = old
+        .session
+        .client()
+        .await
+        .unwrap()
+        .multi(vec![fence.check()])
+        .await;
+    assert!(
+        matches!(late, Err(MultiError::Refused { index: 0, .. })),
+        "{late:?}"
+    );
+    gate.open();
+    eventually("the old one stands behind", AT_ONCE, async || {
+        anyhow::ensure!(admin.children(&parent).await?.len() == 2);
+        Ok(())
+    })
+    .await
+    .unwrap();
+    assert!(new.leads().await);
+    old.close().await;
+    new.close().await;
 }

@@ -74,9 +74,11 @@ async fn b05_a_latch_whose_create_reply_was_lost_is_adopted_through_another_serv
     let addresses: Vec<_> = proxies.iter().map(FaultProxy::address).collect();
     let (paths, process) = before_the_latch(&addresses.join(","), &admin).await;
     let session = process.session.status().borrow().session.unwrap().0;
-    // Whichever it is connected to, after however many attempts.
-    let is_connected = |proxy: &FaultProxy| proxy.links().iter().any(|link| link.until.is_none());
-    let present = proxies.iter().position(is_connected).unwrap();
+    // Whichever it is connected to.
+    let present = proxies
+        .iter()
+        .position(|proxy| proxy.seen(RequestKind::Connect) > 0)
+        .unwrap();
     let other = 1 - present;
     let before = proxies[other].seen(RequestKind::Connect);
     let lost = proxies[present].swallow_reply_and_cut(creation_of_a_latch(&paths), 1);

@@ -195,14 +195,13 @@ async fn slow_storage_costs_no_leadership(scale: Scale) -> Result<()> {
     }
     one.end().await?;
 
+    let two = cluster.start("two").await?;
     let of_lists = if scale.lists_slowly {
         scale.latency
     } else {
         Duration::ZERO
     };
-    // Before it is there, so that none of its jobs is recovered sooner.
     cluster.set_latency(scale.latency, of_lists);
-    let two = cluster.start("two").await?;
     let status = two.services.session().status();
     let session = status.borrow().session;
     let started = now();

@@ -45,8 +45,6 @@ impl Requests {
                 RequestKind::Sync,
                 RequestKind::GetChildren,
                 RequestKind::MultiRead,
-                // Where it gives up the watch that it had.
-                RequestKind::RemoveWatches,
             ];
             kinds.contains(&request.kind)
                 && request

@@ -10,7 +10,7 @@ use ha_zookeeper::client::{
     CreateMode, NodeEvent, NodeWatch, Operation, WireClient, ZkCode, ZooKeeperClient, connect_client,
 };
 use integration_tests::proxy::{FaultProxy, RequestFilter, RequestKind};
-use integration_tests::{Ensemble, EnsembleOptions, eventually, scaled, unique_name};
+use integration_tests::{Ensemble, eventually, scaled, unique_name};
 
 /// Of sessions that must not end by themselves.
 const LONG_LIVED: Duration = Duration::from_secs(30);
@@ -47,17 +47,6 @@ impl Place {
         session.create(&place.root).await;
         session.close().await;
         place
-    }
-
-    /// The like on a server that nobody else uses.
-    pub(crate) async fn alone(self) -> Self {
-        match self.server {
-            Server::Memory(_) => self,
-            Server::Real(_) => {
-                let ensemble = Ensemble::start(EnsembleOptions::standalone()).await.unwrap();
-                Self::new(Server::Real(ensemble)).await
-            }
-        }
     }
 
     /// The node.

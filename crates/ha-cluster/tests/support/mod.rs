@@ -112,18 +112,13 @@ impl Running {
 
     /// Waits for the next event of this name.
     pub(crate) fn event(&self, name: &str) -> Value {
-        self.one_of(&[name])
-    }
-
-    /// Waits for the next event of one of these names.
-    pub(crate) fn one_of(&self, names: &[&str]) -> Value {
         loop {
             let fields = self
                 .events
                 .recv_timeout(PATIENCE)
-                .map_err(|_| format!("no event {names:?}"))
+                .map_err(|_| format!("no event {name}"))
                 .unwrap();
-            if names.iter().any(|name| fields["event"] == *name) {
+            if fields["event"] == name {
                 return fields;
             }
         }
@@ -147,31 +142,6 @@ impl Running {
             .status()
             .unwrap();
         assert!(status.success());
-    }
-
-    /// SIGSTOP; returns when every thread has stopped, of which one could still handle the next signal.
-    pub(crate) fn stop(&self) {
-        self.signal("STOP");
-        let tasks = format!("/proc/{}/task", self.child.id());
-        let has_stopped = |task: fs::DirEntry| {
-            // A thread that ends meanwhile is none any more.
-            let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-            stat.rsplit(") ")
-                .next()
-                .is_none_or(|state| state.is_empty() || state.starts_with('T'))
-        };
-        while !fs::read_dir(&tasks)
-            .unwrap()
-            .all(|task| has_stopped(task.unwrap()))
-        {
-            std::thread::yield_now();
-        }
-    }
-
-    /// kill -9; how it ended, which may have been before.
-    pub(crate) fn kill(mut self) -> ExitStatus {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap()
     }
 
     pub(crate) fn wait(mut self) -> ExitStatus {

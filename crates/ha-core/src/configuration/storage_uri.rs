@@ -48,7 +48,7 @@ impl<'a> StorageUri<'a> {
             other if NOT_BUILT.contains(&other) => Err(Error::invalid(format!(
                 "storage of the scheme {other} is not built in this version"
             ))
-            .at(text)
+            .at(super::secrets::without_credentials(text))
             .advise("give a path, or a URI of the scheme file, s3, gs, az or hdfs")),
             other => Err(Error::invalid(format!(
                 "the scheme {other} of the storage directory is not known"
@@ -134,8 +134,9 @@ mod tests {
             let error = StorageUri::parse(text).unwrap_err();
             assert!(error.message().contains("not known"), "{error}");
         }
-        let error = StorageUri::parse("viewfs://x/y").unwrap_err();
+        let error = StorageUri::parse("viewfs://me:hidden@x/y").unwrap_err();
         assert!(error.message().contains("not built"), "{error}");
+        assert!(!format!("{error} {error:?}").contains("hidden"), "{error}");
         for text in ["", "  ", "/a\0b"] {
             assert!(StorageUri::parse(text).is_err(), "{text:?}");
         }

@@ -87,15 +87,6 @@ impl RecordingListener {
             .await
     }
 
-    /// Waits until any leader it was told, not only the newest, satisfies `condition`.
-    pub async fn wait_for_any(&self, what: &str, condition: impl Fn(&Option<LeaderInformation>) -> bool) {
-        self.events
-            .wait_for(what, |events| {
-                leaders(events).iter().any(&condition).then_some(())
-            })
-            .await;
-    }
-
     /// Waits until the newest leader it was told has this address.
     pub async fn wait_for_address(&self, address: &str) -> LeaderInformation {
         self.wait_for_latest(&format!("told the leader {address}"), |leader| {

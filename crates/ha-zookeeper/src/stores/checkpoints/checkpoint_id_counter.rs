@@ -132,7 +132,13 @@ impl ZooKeeperCheckpointIdCounter {
                     .filter_map(|file| checkpoint_files::id_of_file(&file.path)),
             )
             .max();
-        highest.map_or(Ok(CheckpointId::FIRST), CheckpointId::next)
+        highest
+            .map_or(Ok(CheckpointId::FIRST), CheckpointId::next)
+            .map_err(|error| {
+                error.at(folder).advise(
+                    "a checkpoint of the largest id is there, as a pointer or as a file; if no process wrote it, remove it by hand",
+                )
+            })
     }
 
     /// Makes the znode hold `next`, if it is as it is known to be. `false`: it was not, and is to be read again.
