@@ -294,12 +294,13 @@ impl Run {
     }
 }
 
-/// The server's own log decides: of the stopped process's session there is nothing after the server closed it.
+/// The server's own log decides: of the stopped process's session nothing was applied after the server closed it. (What it
+/// refuses is in the log too.)
 fn expect_no_write_after_expiry(ensemble: &Ensemble, stopped: &LeaderSnapshot) -> Result<()> {
     let transactions = ensemble.transactions()?;
     let mut of_session = transactions
         .iter()
-        .filter(|transaction| transaction.session == stopped.zookeeper_session);
+        .filter(|transaction| transaction.session == stopped.zookeeper_session && transaction.was_applied());
     ensure!(
         of_session.any(|transaction| transaction.action.starts_with("closeSession")),
         "the session of the stopped process did not end"

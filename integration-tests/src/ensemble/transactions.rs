@@ -17,6 +17,14 @@ pub struct Transaction {
     pub action: String,
 }
 
+impl Transaction {
+    /// Whether it changed anything: a refused one stands in the log as an error, alone or in every part of a multi.
+    pub fn was_applied(&self) -> bool {
+        let refused = |action: &str| action.starts_with("error");
+        !refused(&self.action) && !self.action.strip_prefix("multi ").is_some_and(refused)
+    }
+}
+
 /// All transactions in the log files of a data folder, in order, as ZooKeeper's own tool shows them.
 pub(super) fn read(installation: &Installation, data: &Path) -> Result<Vec<Transaction>> {
     let folder = data.join("version-2");
@@ -76,5 +84,18 @@ mod tests {
             })
         );
         assert_eq!(parse("EOF reached after 1 txns."), None);
+        let of = |action: &str| Transaction {
+            session: 1,
+            zxid: 1,
+            action: action.to_owned(),
+        };
+        for (action, applied) in [
+            ("closeSession", true),
+            ("multi check:/a;setData:/b", true),
+            ("error -112", false),
+            ("multi error:-112;error:-2", false),
+        ] {
+            assert_eq!(of(action).was_applied(), applied, "{action}");
+        }
     }
 }

@@ -133,11 +133,13 @@ fn moments(steps: &[(Step, usize)], short: usize) -> Result<Vec<(&'static str, u
     Ok(moments)
 }
 
+/// A life that loses leadership is over before its end, and here no session has to expire.
 async fn new_place(in_zookeeper: bool) -> Result<Place> {
-    match in_zookeeper {
-        true => Place::in_zookeeper_mode().await,
-        false => Place::in_filesystem_mode(),
+    Ok(match in_zookeeper {
+        true => Place::in_zookeeper_mode().await?,
+        false => Place::in_filesystem_mode()?,
     }
+    .with("high-availability.zookeeper.client.session-timeout", "40 s"))
 }
 
 async fn removal_is_completed(in_zookeeper: bool) -> Result<()> {
