@@ -6,7 +6,7 @@ use ha_core::checkpoints::CheckpointRecoveryFactory;
 use ha_core::configuration::{Configuration, HighAvailabilityOptions};
 use ha_core::election::LeaderElectionService;
 use ha_core::environment::Environment;
-use ha_core::error::{Error, Result};
+use ha_core::error::{Error, ErrorKind, Result};
 use ha_core::health::HealthMonitor;
 use ha_core::ids::{ComponentId, JobId};
 use ha_core::jobs::{JobGraphStore, JobResultStore, RunningJobsRegistry};
@@ -35,7 +35,7 @@ impl FilesystemHaServices {
     ///
     /// # Errors
     /// `Invalid` when `storageDir` is missing or not local, and for other options that cannot be read; `Conflict`
-    /// when another process uses the folder; `Denied`, `Unavailable`, `Corrupt` when it cannot be used.
+    /// when another process uses the folder, or it is that of a cluster on ZooKeeper; `Denied`, `Unavailable`, `Corrupt` when it cannot be used.
     pub async fn open(configuration: &Configuration, environment: Environment) -> Result<Arc<Self>> {
         let option = HighAvailabilityOptions::HA_STORAGE_PATH;
         let cluster_id = HighAvailabilityOptions::cluster_id(configuration)?;
@@ -52,11 +52,27 @@ impl FilesystemHaServices {
         })?;
         storage.keep_until_dropped(ProcessLock::acquire(folder, &environment).await?);
         // Refuses an identity that is unreadable or of a newer format before any store writes.
-        storage.identity().await?;
+        if let Some(tree) = storage.identity().await?.tree {
+            return Err(of_a_tree(&storage, &tree));
+        }
         let stores = LocalStores::in_directory(storage, configuration).await?;
         let services = EmbeddedHaServices::over(stores, configuration, environment)?;
         Ok(Arc::new(Self { services }))
     }
+}
+
+/// Pointers in ZooKeeper may name these files, and checkpoints have the same names in both modes: the stores of this
+/// one would take them for their own, and delete them.
+fn of_a_tree(storage: &HaStorage, tree: &str) -> Error {
+    Error::new(
+        ErrorKind::Conflict,
+        format!("the folder belongs to the cluster {tree} on ZooKeeper, whose pointers name its files"),
+    )
+    .at(storage.display("identity.json"))
+    .not_applied()
+    .advise(
+        "use the mode zookeeper, or another high-availability.storageDir or cluster-id; nothing was touched",
+    )
 }
 
 #[async_trait]

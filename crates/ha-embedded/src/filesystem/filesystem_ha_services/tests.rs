@@ -2,7 +2,6 @@ use std::path::Path;
 
 use bytes::Bytes;
 use ha_core::configuration::JobResultStoreOptions;
-use ha_core::error::ErrorKind;
 use ha_core::jobs::{ApplicationStatus, JobGraph, JobResult, JobResultEntry};
 use ha_testkit::fakes::{RecordingContender, RecordingJobGraphListener};
 
@@ -229,4 +228,25 @@ async fn old_temporary_files_are_swept_when_services_open() {
     assert!(!old.exists());
     assert!(young.exists());
     services.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn b46_the_folder_of_a_cluster_on_zookeeper_is_refused() {
+    // Its checkpoint files have the names of file-backed ones: they would be taken for these, and subsumed.
+    let directory = tempfile::tempdir().unwrap();
+    let text = directory.path().to_str().unwrap();
+    let id = HighAvailabilityOptions::cluster_id(&configuration(directory.path())).unwrap();
+    let storage = HaStorage::open(text, &id, &Environment::system()).await.unwrap();
+    storage.identity_of_tree(Some("/flink/default")).await.unwrap();
+    drop(storage);
+    let before = files_below(directory.path());
+    let error = open(directory.path()).await.err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+    assert!(error.is_safe_to_repeat(), "{error}");
+    assert!(error.message().contains("/flink/default"), "{error}");
+    assert!(
+        error.subject().unwrap().ends_with("default/identity.json"),
+        "{error}"
+    );
+    assert_eq!(files_below(directory.path()), before);
 }
