@@ -5,6 +5,7 @@
 
 mod deposed_writers;
 mod foreign_hands;
+mod held_clock;
 mod lost_replies;
 mod lost_replies_job;
 mod numbered;

@@ -18,6 +18,8 @@ use integration_tests::proxy::FaultProxy;
 use integration_tests::{AdminClient, Ensemble, NodeSnapshot, unique_name};
 use tempfile::TempDir;
 
+use crate::held_clock::HeldClock;
+
 const ROOT: &str = "/ha-test";
 
 /// A cluster that no other test uses.
@@ -67,7 +69,12 @@ impl Cluster {
             .with(Options::HA_ZOOKEEPER_SESSION_TIMEOUT.key(), "40 s")
             .with(Options::HA_ZOOKEEPER_SERVER_TICK_TIME.key(), "500 ms")
             .with(JobResultStoreOptions::DELETE_ON_COMMIT.key(), "false");
-        let services = ZooKeeperHaServices::connect(&configuration, Environment::system())
+        let clock = Arc::new(HeldClock::default());
+        let environment = Environment {
+            clock: Arc::clone(&clock) as _,
+            ..Environment::system()
+        };
+        let services = ZooKeeperHaServices::connect(&configuration, environment)
             .await
             .unwrap();
         Member {
@@ -75,6 +82,7 @@ impl Cluster {
             election: services.leader_election(ComponentId::dispatcher()),
             services,
             proxy,
+            clock,
             contender: RecordingContender::confirming(&format!("http://{name}:1")),
         }
     }
@@ -118,6 +126,7 @@ pub(crate) struct Member {
     election: Arc<dyn LeaderElectionService>,
     pub(crate) services: Arc<ZooKeeperHaServices>,
     pub(crate) proxy: FaultProxy,
+    pub(crate) clock: Arc<HeldClock>,
     pub(crate) contender: Arc<RecordingContender>,
 }
 
