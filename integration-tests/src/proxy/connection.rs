@@ -8,11 +8,12 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, watch};
 
+use super::accepted::Accepted;
 use super::conversation::{Conversation, Reply};
 use super::fault_proxy::Shared;
 use super::faults::Faults;
 use super::frame_buffer::{Frame, FrameBuffer, NoFrame};
-use super::link::{LinkRecord, accepted_session, lock};
+use super::link::{LinkRecord, lock};
 use super::rules::{Loss, Sentence};
 use super::{Direction, RequestView};
 use crate::waiting::{now, pause};
@@ -109,8 +110,9 @@ pub(super) async fn serve(client: TcpStream, server: TcpStream, shared: &Shared)
                 Reply::Answer(Some(sentence)) => sentence,
                 Reply::Event if shared.faults.borrow().swallow_events => return Verdict::Drop,
                 Reply::Answer(None) | Reply::Event | Reply::Unasked => {
-                    if is_first && let Some(session) = accepted_session(frame.body()) {
-                        link.begin(session);
+                    if is_first && let Some(accepted) = Accepted::read(frame.body()) {
+                        link.begin(accepted.session());
+                        lock(&shared.accepted).replace(accepted);
                     }
                     return Verdict::Pass;
                 }

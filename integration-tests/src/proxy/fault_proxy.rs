@@ -7,6 +7,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::accepted::Accepted;
 use super::connection;
 use super::faults::Faults;
 use super::link::{Links, lock};
@@ -18,6 +19,8 @@ pub(super) struct Shared {
     pub(super) faults: watch::Sender<Faults>,
     rules: Mutex<Rules>,
     pub(super) links: Links,
+    /// Of the connection that was accepted last.
+    pub(super) accepted: Mutex<Option<Accepted>>,
 }
 
 impl Shared {
@@ -36,6 +39,7 @@ impl Shared {
 /// [module](super) on what its faults mean.
 pub struct FaultProxy {
     address: SocketAddr,
+    server: String,
     shared: Arc<Shared>,
     _task: JoinSet<()>,
 }
@@ -54,11 +58,13 @@ impl FaultProxy {
             faults: watch::Sender::new(Faults::default()),
             rules: Mutex::default(),
             links: Mutex::default(),
+            accepted: Mutex::default(),
         });
         let mut task = JoinSet::new();
         task.spawn(serve(listener, server.to_owned(), Arc::clone(&shared)));
         Ok(Self {
             address,
+            server: server.to_owned(),
             shared,
             _task: task,
         })
@@ -144,6 +150,17 @@ impl FaultProxy {
     /// held back.
     pub fn arrival(&self, requests: impl Into<RequestFilter>, nth: usize) -> Occurrence {
         self.shared.rules().await_arrival(requests.into(), nth)
+    }
+
+    /// Ends the session of the connection that was accepted last, by a connection of the proxy's own to the same server,
+    /// of which the client is told nothing.
+    ///
+    /// # Errors
+    /// No connection was accepted yet, or the server does not take it for one of the session.
+    pub async fn close_session(&self) -> Result<()> {
+        let accepted = lock(&self.shared.accepted).clone();
+        let accepted = accepted.context("no session was accepted yet")?;
+        accepted.close(&self.server).await
     }
 
     /// Every connection so far that a server accepted, in their order.

@@ -2,7 +2,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ha_core::environment::BootInstant;
 
-use super::record_reader::RecordReader;
 use crate::waiting::now;
 
 /// A connection of a client to a server that accepted it: what either of them calls "connected".
@@ -62,21 +61,4 @@ impl Drop for LinkRecord<'_> {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-/// The session in the answer to a connect request; `None` where the server says that there is none.
-pub(super) fn accepted_session(answer: &[u8]) -> Option<i64> {
-    let mut reader = RecordReader::new(answer);
-    let _version = reader.int()?;
-    let timeout = reader.int()?;
-    let session = reader.long()?;
-    (timeout > 0).then_some(session)
-}
-
-#[test]
-fn a_session_is_accepted_with_a_timeout() {
-    let answer = |timeout: i32| [&[0; 4][..], &timeout.to_be_bytes(), &7_i64.to_be_bytes(), &[0; 4]].concat();
-    assert_eq!(accepted_session(&answer(4000)), Some(7));
-    assert_eq!(accepted_session(&answer(0)), None);
-    assert_eq!(accepted_session(&answer(4000)[..12]), None);
 }

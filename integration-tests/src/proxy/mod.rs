@@ -33,6 +33,7 @@
 //! the connection too. So a request that was held while its client gave up is still delivered when it is let go, as
 //! a network does with a segment that it sent again.
 
+mod accepted;
 mod connection;
 mod conversation;
 mod fault_proxy;

@@ -17,6 +17,7 @@ mod place;
 mod records;
 mod snapshot;
 mod stores;
+mod undeletable;
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
 
 mod deposed_writers;
+mod expired_sessions;
 mod foreign_hands;
 mod held_clock;
 mod lost_replies;

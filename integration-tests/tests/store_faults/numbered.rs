@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ha_core::ErrorKind;
 use ha_core::ids::JobId;
-use ha_core::jobs::ApplicationStatus;
+use ha_core::jobs::{ApplicationStatus, JobSchedulingStatus};
 use ha_core::services::HighAvailabilityServices as _;
 use ha_testkit::contract::{checkpoint, checkpoint_id, ended, files_below, graph, job};
 use integration_tests::ensemble::{LinkState, ServerRole};
@@ -260,7 +260,7 @@ async fn b34_an_old_file_that_cannot_be_deleted_fails_no_checkpoint_and_is_tried
 }
 
 /// helix#1118, ZOOKEEPER-1675. A server that lags behind answers from an old tree; who recovers through it waits until
-/// it knows what was acknowledged before.
+/// it knows what was acknowledged before. (Three are retained, so that the old list alone would be whole.)
 #[tokio::test(flavor = "multi_thread")]
 async fn b35_who_recovers_through_a_server_that_lags_behind_reads_what_was_acknowledged() {
     let options = EnsembleOptions::three().with_sync_limit(60).with_peer_links();
@@ -278,11 +278,12 @@ async fn b35_who_recovers_through_a_server_that_lags_behind_reads_what_was_ackno
     let writer = cluster.member_with("writer", &of_leader, &storage).await;
     writer.contend().await;
     writer.contender.wait_for_grant().await;
-    let store = writer.checkpoints(job(1), 1).await;
+    let store = writer.checkpoints(job(1), 3).await;
     store.add_and_subsume(checkpoint(job(1), 10)).await.unwrap();
     let counter = writer.counter(job(1)).await;
     let standby = cluster.member_with("standby", &of_follower, &storage).await;
-    let before = standby.checkpoints(job(1), 1).await.latest().await.unwrap();
+    let another = cluster.member_with("another", &of_follower, &storage).await;
+    let before = standby.checkpoints(job(1), 3).await.latest().await.unwrap();
     assert_eq!(before, Some(checkpoint(job(1), 10)));
 
     let links = cluster.ensemble.links().unwrap();
@@ -292,7 +293,12 @@ async fn b35_who_recovers_through_a_server_that_lags_behind_reads_what_was_ackno
     assert_eq!(id.get(), 11);
     let graphs = writer.job_graphs().await;
     graphs.put_job_graph(&graph(job(1), "a")).await.unwrap();
+    let registry = writer.services.running_jobs_registry();
+    registry.set_job_running(job(1)).await.unwrap();
     let reading = async {
+        // In a session of its own: a server answers the questions of one in order, and what waits is waited for by all.
+        let registry = another.services.running_jobs_registry();
+        let status = registry.job_scheduling_status(job(1));
         let graphs = standby.services.job_graph_store();
         let listener = ha_testkit::fakes::RecordingJobGraphListener::new();
         let started = async {
@@ -300,19 +306,20 @@ async fn b35_who_recovers_through_a_server_that_lags_behind_reads_what_was_ackno
             graphs.recover_job_graph(job(1)).await
         };
         let factory = standby.services.checkpoint_recovery_factory();
-        let store = factory.create_recovered_completed_checkpoint_store(job(1), 1);
-        tokio::join!(store, started)
+        let store = factory.create_recovered_completed_checkpoint_store(job(1), 3);
+        tokio::join!(biased; status, store, started)
     };
     let opening = async {
         // Long enough for an answer from the old tree, which would be wrong.
         pause(scaled(Duration::from_secs(1))).await;
         links.around(follower, LinkState::Open);
     };
-    let ((store, recovered), ()) = tokio::join!(reading, opening);
+    let ((status, store, recovered), ()) = tokio::join!(reading, opening);
+    assert_eq!(status.unwrap(), JobSchedulingStatus::Running);
     let latest = store.unwrap().latest().await.unwrap();
     assert_eq!(latest, Some(checkpoint(job(1), 11)));
     assert_eq!(recovered.unwrap(), Some(graph(job(1), "a")));
-    close(&[writer, standby]).await;
+    close(&[writer, standby, another]).await;
 }
 
 async fn close(members: &[Member]) {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ha_core::checkpoints::{CheckpointIdCounter, CompletedCheckpointStore};
 use ha_core::configuration::{Configuration, HighAvailabilityOptions as Options, JobResultStoreOptions};
@@ -30,6 +31,8 @@ pub(crate) struct Cluster {
     /// For files of the test's own.
     pub(crate) local: TempDir,
     pub(crate) ensemble: Ensemble,
+    /// Of the processes to come. It outlives any stall of the machine where nothing waits for its end.
+    pub(crate) session_timeout: Duration,
     id: String,
 }
 
@@ -45,12 +48,13 @@ impl Cluster {
             paths: ClusterPaths::new("", ROOT, &ClusterId::new(&id).unwrap()).unwrap(),
             storage: tempfile::tempdir().unwrap(),
             local: tempfile::tempdir().unwrap(),
+            session_timeout: Duration::from_secs(40),
             id,
             ensemble,
         }
     }
 
-    /// A process that contends for nothing yet. Its session outlives any stall of the machine.
+    /// A process that contends for nothing yet.
     pub(crate) async fn member(&self, name: &str) -> Member {
         let servers = self.ensemble.connect_string();
         self.member_with(name, &servers, &self.storage.path().display().to_string())
@@ -66,7 +70,10 @@ impl Cluster {
             .with(Options::HA_STORAGE_PATH.key(), storage_dir)
             .with(Options::HA_ZOOKEEPER_QUORUM.key(), proxy.address())
             .with(Options::HA_ZOOKEEPER_ROOT.key(), ROOT)
-            .with(Options::HA_ZOOKEEPER_SESSION_TIMEOUT.key(), "40 s")
+            .with(
+                Options::HA_ZOOKEEPER_SESSION_TIMEOUT.key(),
+                format!("{} ms", self.session_timeout.as_millis()),
+            )
             .with(Options::HA_ZOOKEEPER_SERVER_TICK_TIME.key(), "500 ms")
             .with(JobResultStoreOptions::DELETE_ON_COMMIT.key(), "false");
         let clock = Arc::new(HeldClock::default());

@@ -1,7 +1,9 @@
 //! B49: the chroot of the connection string. It is made where it is missing, however many levels it has, and every
-//! path is below it: after a reconnect, on another server, in a new session, and when it was deleted meanwhile.
+//! path is below it: after a reconnect, on another server, in a new session, and when it was deleted meanwhile. The
+//! servers are those of the connection string, and never those that a dynamic configuration advertises.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ha_core::configuration::Configuration;
@@ -164,6 +166,17 @@ async fn b49_the_chroot_is_kept_over_reconnects_other_servers_and_new_sessions()
         FaultProxy::start(&server).await.unwrap(),
         FaultProxy::start(&server).await.unwrap(),
     ];
+    let asked = Arc::new(Mutex::new(BTreeSet::new()));
+    for proxy in [&first, &second] {
+        let asked = Arc::clone(&asked);
+        proxy.observe(move |request| {
+            let operations = request.operations.iter().map(|operation| &operation.path);
+            asked
+                .lock()
+                .unwrap()
+                .extend(request.path.iter().chain(operations).cloned());
+        });
+    }
     let servers = format!("{},{}", first.address(), second.address());
     let (services, _) = below.lead(&servers).await;
     below.add_checkpoint(&services, 1).await.unwrap();
@@ -202,6 +215,12 @@ async fn b49_the_chroot_is_kept_over_reconnects_other_servers_and_new_sessions()
     below.add_checkpoint(&services, 4).await.unwrap();
     below.expect_all_below(4).await;
     services.close_and_cleanup_all_data().await.unwrap();
+    // No request leaves the chroot, but a sync that is about no node. So nobody asks for the servers that the ensemble
+    // itself advertises (/zookeeper/config), whose addresses may be no client's.
+    let mut outside = asked.lock().unwrap().clone();
+    assert!(outside.contains(&below.paths.checkpoints(job(1))), "{outside:?}");
+    outside.retain(|path| !path.starts_with(&below.top) && path != "/");
+    assert!(outside.is_empty(), "{outside:?}");
     below.admin.delete_tree(&below.top).await.unwrap();
 }
 

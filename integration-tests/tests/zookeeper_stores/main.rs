@@ -10,6 +10,7 @@ mod identity;
 mod job_graphs;
 mod lost_replies;
 mod orphans;
+mod reconnects;
 mod results;
 mod rig;
 mod traversal;
