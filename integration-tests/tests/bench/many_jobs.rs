@@ -29,15 +29,12 @@ async fn b60_many_jobs_are_recovered_with_bounded_requests_in_linear_time_and_me
         for name in ["lead_ms", "list_ms", "graphs_ms", "checkpoints_ms"] {
             assert!(number(line, name) >= 0.0, "{name}: {line}");
         }
-        // To connect and lead; to start the store of the graphs, list and recover them; three for each job's
-        // checkpoints: a sync, a listing, a read.
+        // To connect and lead; to start the store of the graphs, list and recover them; a sync, a listing and a read for
+        // the checkpoints of all jobs that are recovered at the same time, or of each where none is.
         let reads = 1 + jobs.div_ceil(500);
         let at_most = 20 + 4 * (1 + reads) + 3 * jobs + count(line, "background_at_most");
         let requests = count(line, "requests");
-        assert!(
-            (3 * jobs..=at_most).contains(&requests),
-            "{requests}, at most {at_most}: {line}"
-        );
+        assert!(requests <= at_most, "{requests}, at most {at_most}: {line}");
         table.push(Recovery {
             jobs,
             seconds: number(line, "total_ms") / 1e3,
@@ -60,13 +57,25 @@ async fn b60_many_jobs_are_recovered_with_bounded_requests_in_linear_time_and_me
     let more_jobs = (last.jobs - first.jobs) as f64;
     let kib_a_job = (last.peak_rss_mb - first.peak_rss_mb) * 1024.0 / more_jobs;
     assert!(kib_a_job < 64.0, "{kib_a_job:.1} KiB a job");
-    // Time says little where there are few; ten times the jobs at a quadratic cost would take ten times as long each.
+    // Little is said where there are few: by time, and by what a process takes anyway.
     if full_form() {
-        let [small, large] = [first, last].map(|row| row.seconds / row.jobs as f64);
-        assert!(
-            large < 4.0 * small,
-            "{large:.5} s a job, {small:.5} s where there are few"
-        );
+        assert!(kib_a_job < 16.0, "{kib_a_job:.1} KiB a job");
+        // Ten times the jobs at a quadratic cost would take ten times as long each.
+        for row in &table {
+            let [here, where_few] = [row, first].map(|row| row.seconds / row.jobs as f64);
+            assert!(
+                here < 4.0 * where_few,
+                "{} jobs: {here:.5} s each, {where_few:.5} s where there are {}",
+                row.jobs,
+                first.jobs
+            );
+            assert!(
+                row.requests < row.jobs,
+                "{} requests for {} jobs",
+                row.requests,
+                row.jobs
+            );
+        }
     }
     Ok(())
 }

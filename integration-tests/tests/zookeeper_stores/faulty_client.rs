@@ -170,4 +170,9 @@ impl ZooKeeperClient for FaultyClient {
         self.count("multi_get");
         self.inner.multi_get(paths).await
     }
+
+    async fn multi_list(&self, paths: &[String]) -> ZkResult<Vec<ZkResult<Vec<String>>>> {
+        self.count("multi_list");
+        self.inner.multi_list(paths).await
+    }
 }

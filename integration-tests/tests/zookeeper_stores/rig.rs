@@ -22,8 +22,8 @@ use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::services::{ZooKeeperHaServices, describe_this_process};
 use ha_zookeeper::session::{SessionOptions, ZooKeeperSession};
 use ha_zookeeper::stores::{
-    JobGraphChanges, JobLocks, StoreContext, ZooKeeperCheckpointRecoveryFactory, ZooKeeperJobGraphStore,
-    ZooKeeperJobResultStore, ZooKeeperRunningJobsRegistry,
+    CheckpointReads, JobGraphChanges, JobLocks, StoreContext, ZooKeeperCheckpointRecoveryFactory,
+    ZooKeeperJobGraphStore, ZooKeeperJobResultStore, ZooKeeperRunningJobsRegistry,
 };
 use integration_tests::{AdminClient, Ensemble, NodeSnapshot, unique_name};
 use tempfile::TempDir;
@@ -131,6 +131,7 @@ impl Rig {
             orphan_age: Duration::from_secs(600),
             job_graph_changes: JobGraphChanges::default(),
             job_locks: JobLocks::default(),
+            checkpoint_reads: CheckpointReads::default(),
         };
         let settings = JobResultStoreSettings {
             storage_path: None,

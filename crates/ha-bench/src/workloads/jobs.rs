@@ -16,7 +16,7 @@ use crate::reference::Reference;
 use crate::result_line::ResultLine;
 
 /// Jobs that are stored, or recovered, at the same time.
-const CONCURRENT_JOBS: usize = 16;
+const CONCURRENT_JOBS: usize = 64;
 
 /// Stores the jobs, unmeasured; then a fresh process recovers them.
 pub(crate) async fn store_jobs(options: &JobOptions) -> Result<()> {

@@ -175,13 +175,7 @@ impl ZooKeeperClient for WireClient {
         for path in paths {
             reader.add_get_data(path)?;
         }
-        let results = reader.commit().await?;
-        if results.len() != paths.len() {
-            return Err(ZkError::new(
-                ZkCode::Other,
-                format!("{} answers to {} reads", results.len(), paths.len()),
-            ));
-        }
+        let results = answers(paths, reader.commit().await?)?;
         Ok(results
             .into_iter()
             .map(|result| match result {
@@ -191,6 +185,38 @@ impl ZooKeeperClient for WireClient {
             })
             .collect())
     }
+
+    async fn multi_list(&self, paths: &[String]) -> ZkResult<Vec<ZkResult<Vec<String>>>> {
+        request_size::check(paths.iter().map(|path| (path.len(), 0)))?;
+        let client = self.client()?;
+        let mut reader = client.new_multi_reader();
+        for path in paths {
+            reader.add_get_children(path)?;
+        }
+        let results = answers(paths, reader.commit().await?)?;
+        Ok(results
+            .into_iter()
+            .map(|result| match result {
+                zk::MultiReadResult::Children { children } => Ok(children),
+                zk::MultiReadResult::Error { err } => Err(err.into()),
+                _ => Err(ZkError::new(
+                    ZkCode::Other,
+                    "an answer of another kind than names",
+                )),
+            })
+            .collect())
+    }
+}
+
+/// As many as there are paths.
+fn answers(paths: &[String], results: Vec<zk::MultiReadResult>) -> ZkResult<Vec<zk::MultiReadResult>> {
+    if results.len() == paths.len() {
+        return Ok(results);
+    }
+    Err(ZkError::new(
+        ZkCode::Other,
+        format!("{} answers to {} reads", results.len(), paths.len()),
+    ))
 }
 
 fn node_watch(watch: zk::OneshotWatcher) -> NodeWatch {

@@ -70,6 +70,9 @@ pub trait ZooKeeperClient: Send + Sync + 'static {
     /// Reads many nodes at one moment, one result a path. At most a few hundred paths a call: the reply must stay
     /// below the server's limit of 1 MiB.
     async fn multi_get(&self, paths: &[String]) -> ZkResult<Vec<ZkResult<(Bytes, Stat)>>>;
+
+    /// Lists many nodes at one moment, one result a path, within the same limit.
+    async fn multi_list(&self, paths: &[String]) -> ZkResult<Vec<ZkResult<Vec<String>>>>;
 }
 
 /// Gives the client of the present session.

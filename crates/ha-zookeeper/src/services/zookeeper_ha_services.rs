@@ -32,7 +32,7 @@ use crate::paths::ClusterPaths;
 use crate::retrieval::{LeaderWatches, ZooKeeperLeaderRetrievalDriverFactory};
 use crate::session::{SessionOptions, ZooKeeperSession};
 use crate::stores::{
-    JobGraphChanges, JobLocks, OrphanDetection, StoreContext, ZooKeeperBlobStore,
+    CheckpointReads, JobGraphChanges, JobLocks, OrphanDetection, StoreContext, ZooKeeperBlobStore,
     ZooKeeperCheckpointRecoveryFactory, ZooKeeperJobGraphStore, ZooKeeperJobResultStore,
     ZooKeeperRunningJobsRegistry,
 };
@@ -196,6 +196,7 @@ impl ZooKeeperHaServices {
             orphan_age: settings.orphan_age,
             job_graph_changes: JobGraphChanges::default(),
             job_locks: JobLocks::default(),
+            checkpoint_reads: CheckpointReads::default(),
         };
         let cleanup = Cleanup {
             latch: LeaderLatch::new(

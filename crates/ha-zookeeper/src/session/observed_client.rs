@@ -129,4 +129,9 @@ impl ZooKeeperClient for ObservedClient {
         let sent = self.clock.now();
         self.read(sent, self.inner.multi_get(paths).await)
     }
+
+    async fn multi_list(&self, paths: &[String]) -> ZkResult<Vec<ZkResult<Vec<String>>>> {
+        let sent = self.clock.now();
+        self.read(sent, self.inner.multi_list(paths).await)
+    }
 }

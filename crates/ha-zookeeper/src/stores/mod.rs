@@ -16,7 +16,8 @@ mod store_context;
 
 pub use blob_store::ZooKeeperBlobStore;
 pub use checkpoints::{
-    ZooKeeperCheckpointIdCounter, ZooKeeperCheckpointRecoveryFactory, ZooKeeperCompletedCheckpointStore,
+    CheckpointReads, ZooKeeperCheckpointIdCounter, ZooKeeperCheckpointRecoveryFactory,
+    ZooKeeperCompletedCheckpointStore,
 };
 pub use job_graph::{JobGraphChanges, ZooKeeperJobGraphStore};
 pub use job_locks::JobLocks;

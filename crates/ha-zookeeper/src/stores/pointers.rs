@@ -8,7 +8,7 @@ use ha_core::Result;
 use ha_core::health::{BrokenEntry, HealthMonitor};
 use ha_storage::StateKind;
 
-use crate::client::{Stat, ZkCode, ZooKeeperClient};
+use crate::client::{Stat, ZkCode, ZkResult, ZooKeeperClient};
 use crate::codec::Pointer;
 use crate::paths::ClusterPaths;
 
@@ -48,22 +48,43 @@ pub(super) async fn nodes(
     folder: &str,
     names: Vec<String>,
 ) -> Result<Vec<(String, String, Bytes, Stat)>> {
+    let paths: Vec<_> = names
+        .iter()
+        .map(|name| ClusterPaths::child(folder, name))
+        .collect();
+    let read = read_paths(client.as_ref(), &paths).await;
+    present(
+        folder,
+        names,
+        read.map_err(|error| error.at(folder).not_applied())?,
+    )
+}
+
+/// Reads these nodes, one result a path.
+pub(super) async fn read_paths(
+    client: &dyn ZooKeeperClient,
+    paths: &[String],
+) -> ZkResult<Vec<ZkResult<(Bytes, Stat)>>> {
+    let mut read = Vec::with_capacity(paths.len());
+    for chunk in paths.chunks(CHUNK) {
+        read.extend(client.multi_get(chunk).await?);
+    }
+    Ok(read)
+}
+
+/// What was read of these names. One that is not there any more is left out.
+pub(super) fn present(
+    folder: &str,
+    names: Vec<String>,
+    read: impl IntoIterator<Item = ZkResult<(Bytes, Stat)>>,
+) -> Result<Vec<(String, String, Bytes, Stat)>> {
     let mut nodes = Vec::with_capacity(names.len());
-    for chunk in names.chunks(CHUNK) {
-        let paths: Vec<_> = chunk
-            .iter()
-            .map(|name| ClusterPaths::child(folder, name))
-            .collect();
-        let read = client
-            .multi_get(&paths)
-            .await
-            .map_err(|error| error.at(folder).not_applied())?;
-        for ((name, path), read) in chunk.iter().zip(paths).zip(read) {
-            match read {
-                Ok((data, stat)) => nodes.push((name.clone(), path, data, stat)),
-                Err(error) if error.code == ZkCode::NoNode => {}
-                Err(error) => return Err(error.at(&path).not_applied()),
-            }
+    for (name, read) in names.into_iter().zip(read) {
+        let path = ClusterPaths::child(folder, &name);
+        match read {
+            Ok((data, stat)) => nodes.push((name, path, data, stat)),
+            Err(error) if error.code == ZkCode::NoNode => {}
+            Err(error) => return Err(error.at(&path).not_applied()),
         }
     }
     Ok(nodes)
@@ -92,7 +113,8 @@ pub(super) async fn read_whole(
     Ok((nodes.len() == listed).then(|| decoded(nodes, kind)))
 }
 
-fn decoded(nodes: Vec<(String, String, Bytes, Stat)>, kind: StateKind) -> Vec<PointerNode> {
+/// The pointers in these nodes.
+pub(super) fn decoded(nodes: Vec<(String, String, Bytes, Stat)>, kind: StateKind) -> Vec<PointerNode> {
     nodes
         .into_iter()
         .map(|(name, path, data, stat)| PointerNode {

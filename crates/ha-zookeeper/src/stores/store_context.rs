@@ -6,6 +6,7 @@ use ha_core::health::{BrokenEntry, HealthMonitor};
 use ha_storage::HaStorage;
 use tokio::sync::watch;
 
+use super::checkpoints::CheckpointReads;
 use super::job_graph::JobGraphChanges;
 use super::job_locks::JobLocks;
 use crate::fence::FencedWriter;
@@ -31,6 +32,8 @@ pub struct StoreContext {
     pub job_graph_changes: JobGraphChanges,
     /// Between publishing and cleaning up in this process.
     pub job_locks: JobLocks,
+    /// Of the checkpoint pointers of many jobs.
+    pub checkpoint_reads: CheckpointReads,
 }
 
 impl StoreContext {

@@ -24,6 +24,7 @@ use crate::paths::ClusterPaths;
 use crate::session::SessionStatus;
 
 mod left_over;
+mod many_jobs;
 mod odd_pointers;
 
 const ORPHAN_AGE: Duration = Duration::from_secs(600);
@@ -88,6 +89,7 @@ fn context() -> (StoreContext, MemoryServer) {
         orphan_age: ORPHAN_AGE,
         job_graph_changes: JobGraphChanges::default(),
         job_locks: JobLocks::default(),
+        checkpoint_reads: CheckpointReads::default(),
     };
     (context, server)
 }

@@ -23,8 +23,9 @@ use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::services::describe_this_process;
 use ha_zookeeper::session::SessionStatus;
 use ha_zookeeper::stores::{
-    JobGraphChanges, JobLocks, StoreContext, ZooKeeperBlobStore, ZooKeeperCheckpointRecoveryFactory,
-    ZooKeeperJobGraphStore, ZooKeeperJobResultStore, ZooKeeperRunningJobsRegistry,
+    CheckpointReads, JobGraphChanges, JobLocks, StoreContext, ZooKeeperBlobStore,
+    ZooKeeperCheckpointRecoveryFactory, ZooKeeperJobGraphStore, ZooKeeperJobResultStore,
+    ZooKeeperRunningJobsRegistry,
 };
 use integration_tests::{Ensemble, scaled, unique_name};
 use tempfile::TempDir;
@@ -178,6 +179,7 @@ impl Place {
             orphan_age: Duration::from_secs(600),
             job_graph_changes: JobGraphChanges::default(),
             job_locks: JobLocks::default(),
+            checkpoint_reads: CheckpointReads::default(),
         };
         let settings = JobResultStoreSettings {
             storage_path: None,

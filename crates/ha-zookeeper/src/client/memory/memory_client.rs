@@ -281,6 +281,21 @@ impl ZooKeeperClient for MemoryClient {
         })
         .await
     }
+
+    async fn multi_list(&self, paths: &[String]) -> ZkResult<Vec<ZkResult<Vec<String>>>> {
+        request_size::check(paths.iter().map(|path| (path.len(), 0)))?;
+        for path in paths {
+            path::validate(path).map_err(refusal)?;
+        }
+        self.request("multi_list", |state| {
+            let list = |path: &String| {
+                let node = state.read(path).map_err(refusal)?;
+                Ok(node.children.iter().cloned().collect())
+            };
+            paths.iter().map(list).collect()
+        })
+        .await
+    }
 }
 
 fn unexpected(result: &OperationResult) -> ZkError {

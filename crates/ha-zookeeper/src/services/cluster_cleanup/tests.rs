@@ -15,7 +15,7 @@ use crate::client::memory::MemoryServer;
 use crate::client::{CreateMode, SessionId};
 use crate::services::describe_this_process;
 use crate::session::SessionStatus;
-use crate::stores::{JobGraphChanges, JobLocks};
+use crate::stores::{CheckpointReads, JobGraphChanges, JobLocks};
 
 const JOB: JobId = JobId::from_bytes([1; 16]);
 
@@ -72,6 +72,7 @@ async fn cluster() -> (MemoryServer, ClusterCleanup, LeaderLatch) {
             orphan_age: Duration::from_secs(600),
             job_graph_changes: JobGraphChanges::default(),
             job_locks: JobLocks::default(),
+            checkpoint_reads: CheckpointReads::default(),
         },
         clients,
         identity,

@@ -265,8 +265,8 @@ impl ZooKeeperCompletedCheckpointStore {
 async fn read(context: &StoreContext, job_id: JobId) -> Result<Vec<Retained>> {
     let folder = context.writer.paths().checkpoints(job_id);
     for _ in 0..READ_ATTEMPTS {
-        let client = context.writer.client().await?;
-        let Some(nodes) = pointers::read_whole(&client, &folder, StateKind::Checkpoint).await? else {
+        let reads = &context.checkpoint_reads;
+        let Some(nodes) = reads.read_whole(&context.writer, &folder).await? else {
             continue;
         };
         pointers::forget_vanished(&context.health, &folder, nodes.iter().map(|node| &*node.path));
