@@ -85,6 +85,7 @@ async fn sigterm_hands_leadership_over_within_a_second() -> Result<()> {
         // Asked over and over, this one tells when a retriever knows the next REST leader.
         let observer = processes.first().context("two are left")?;
         let observer_address = rest_address(observer).await?;
+        ha_services::choose_tls_provider();
         let client = reqwest::Client::new();
         ensure!(known_rest_leader(&client, &observer_address).await? == leader.address);
 

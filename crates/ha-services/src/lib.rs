@@ -59,6 +59,9 @@
 //! # Features
 //!
 //! - `zookeeper` (default): the mode of that name.
+//! - `s3`, `gcs`, `azure`, `hdfs`: the stores that `high-availability.storageDir` can name beside local directories. With
+//!   one of the first three, a program that makes HTTP clients of its own by `reqwest` calls [`choose_tls_provider`]
+//!   first.
 //!
 //! More programs stand under `examples/`: `elect_leader`, `follow_leader`, `store_and_recover_job` and
 //! `embedded_for_tests`. The contract itself, with the invariants that hold in every mode, is the crate `ha_core`,
@@ -88,3 +91,4 @@ pub use ha_core::services::{AddressResolution, HighAvailabilityServices, HighAva
 pub use ha_embedded::{
     EmbeddedHaServices, FilesystemHaServices, LeadershipControl, StandaloneAddresses, StandaloneHaServices,
 };
+pub use ha_storage::choose_tls_provider;

@@ -34,10 +34,17 @@
 //!
 //! | scheme | feature | tested | files are created | |
 //! |---|---|---|---|---|
-//! | `s3`, `s3a`, `s3p` | `s3` | on a server of the S3 protocol (moto), never on Amazon's | `If-None-Match: *` | uploads in parts that were cut off stay in the bucket: no listing of this library shows them; give the bucket a lifecycle rule that aborts incomplete uploads |
-//! | `gs` | `gcs` | URL and options only; **never run** | `ifGenerationMatch=0` | as above |
+//! | `s3`, `s3a`, `s3p` | `s3` | on a server of the S3 protocol (moto), never on Amazon's | `If-None-Match: *` | uploads in parts: see below |
+//! | `gs` | `gcs` | URL and options only; **never run** | `ifGenerationMatch=0` | uploads in parts: see below |
 //! | `az`, `abfs(s)`, `wasb(s)` | `azure` | URL and options only; **never run** | `If-None-Match: *` | uncommitted blocks are dropped by Azure after a week |
 //! | `hdfs` | `hdfs` | URL only; **never run** | rename without overwriting | temporary files are swept like local ones |
+//!
+//! Large blobs are uploaded in parts. Those of a process that was killed meanwhile stay in the bucket, are
+//! paid for, and are in no list of objects: `object_store` cannot list them, so nothing here removes them. Give the
+//! bucket a lifecycle rule that does, for the folder of `high-availability.storageDir`: on S3 the action
+//! `AbortIncompleteMultipartUpload` with `DaysAfterInitiation` 1 (the prefix is the folder with `/` at its end), on GCS
+//! the action of the same name with the condition `age` 1 and the folder as `matchesPrefix`. A blob whose upload takes
+//! longer than that day would be lost to its writer, who is told so; nothing else is touched by such a rule.
 //!
 //! A store that is opened for writing is tried out: a file is created twice. Where the second one is not refused, the
 //! store does not create conditionally, which is logged, and files are looked up before they are put. In the mode
@@ -80,6 +87,7 @@ pub use orphans::{
     Survey, decide as decide_orphans, find_file_backed_orphans,
 };
 pub use registry::FileSystemRunningJobsRegistry;
+pub use remote::choose_tls_provider;
 pub use results::{FileSystemJobResultStore, JobResultStoreSettings, LeftResults, ResultFiles};
 pub use state::{ListedState, State, StateFile, StateKind, owner_of_state};
 pub use storage::{ClusterFiles, ClusterIdentity, HaStorage, JobLeftovers, StorageDirectory};

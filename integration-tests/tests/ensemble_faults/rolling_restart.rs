@@ -149,6 +149,7 @@ impl Rest {
                 .unwrap();
             addresses.push(started.text("restAddress").to_owned());
         }
+        ha_services::choose_tls_provider();
         Self {
             client: reqwest::Client::new(),
             addresses,

@@ -26,6 +26,8 @@ impl RestClient {
     /// # Errors
     /// `Internal` when the client cannot be made.
     pub fn new() -> Result<Self> {
+        // REST is spoken without TLS, but the client may have been built with it.
+        ha_services::choose_tls_provider();
         let http = Client::builder()
             .no_proxy()
             .connect_timeout(CONNECT_TIMEOUT)

@@ -111,6 +111,7 @@ pub(crate) async fn get(url: &str) -> reqwest::Response {
 
 /// A client that is not sent on.
 pub(crate) fn client() -> reqwest::Client {
+    ha_services::choose_tls_provider();
     reqwest::Client::builder()
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())

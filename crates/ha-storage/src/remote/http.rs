@@ -15,13 +15,18 @@ use object_store::{ClientOptions, RetryConfig};
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How a client of these stores is built.
-pub(super) fn client_options(allow_http: bool) -> ClientOptions {
+/// See [`super::choose_tls_provider`].
+pub(super) fn choose_tls_provider() {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
         // Another one that the program chose before stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
+}
+
+/// How a client of these stores is built.
+pub(super) fn client_options(allow_http: bool) -> ClientOptions {
+    choose_tls_provider();
     ClientOptions::new()
         .with_allow_http(allow_http)
         .with_timeout(REQUEST_TIMEOUT)

@@ -21,6 +21,17 @@ use ha_core::environment::Environment;
 use ha_core::error::{Error, Result};
 use object_store::{ObjectStore, PutMultipartOptions};
 
+/// Chooses what encrypts this process's connections by TLS (`ring`), unless that is chosen already. Does nothing where
+/// no store behind an HTTP interface (`s3`, `gcs`, `azure`) is built in.
+///
+/// Opening such a store chooses too. But cargo builds one `reqwest` for a whole program, and with these stores its
+/// clients panic when they are made before anything was chosen, even those that never use TLS. So a program with such
+/// a feature that makes clients of its own calls this first.
+pub fn choose_tls_provider() {
+    #[cfg(feature = "http-stores")]
+    http::choose_tls_provider();
+}
+
 /// The store that a URI names, with its options. Contacts nothing.
 ///
 /// # Errors
