@@ -129,16 +129,8 @@ impl ZooKeeperHaServices {
         configuration: &Configuration,
         environment: Environment,
     ) -> Result<Arc<Self>> {
-        let settings = Settings::read(configuration)?;
-        let storage = settings.open_storage(&environment).await?;
-        Self::build(
-            session,
-            storage,
-            settings,
-            describe_this_process(None),
-            environment,
-        )
-        .await
+        let storage = Settings::read(configuration)?.open_storage(&environment).await?;
+        Self::create_over(storage, session, configuration, environment).await
     }
 
     /// The same over a storage that is open already: one on an object store of the caller's, say.
