@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::{CheckpointWatch, TestJob};
 use crate::ensemble::{Choice, EnsembleOptions};
-use crate::process::{binaries, run_binary};
+use crate::process::{binaries, run_adapted_binary};
 use crate::{AdminClient, ClusterProcess, StepFault, eventually, unique_name};
 
 const ROOT: &str = "/flink";
@@ -19,6 +19,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(60);
 pub struct TestCluster {
     cluster_id: String,
     definitions: Vec<(String, String)>,
+    secrets: Vec<(String, String)>,
     storage: PathBuf,
     folder: TempDir,
 }
@@ -64,6 +65,7 @@ impl TestCluster {
         let cluster = Self {
             cluster_id,
             definitions: definitions.into(),
+            secrets: Vec::new(),
             storage,
             folder,
         };
@@ -84,6 +86,15 @@ impl TestCluster {
     pub fn with(mut self, key: &str, value: &str) -> Self {
         self.definitions.retain(|(known, _)| known != key);
         self.definitions.push((key.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same with a secret option, which its programs find in their environment.
+    #[must_use]
+    pub fn with_secret(mut self, key: &str, value: &str) -> Self {
+        let name = key.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+        let name = format!("HA_{}", name.to_ascii_uppercase());
+        self.secrets.push((name, value.to_owned()));
         self
     }
 
@@ -137,7 +148,9 @@ impl TestCluster {
     pub fn spawn(&self, name: &str, more: &[&str]) -> Result<ClusterProcess> {
         let arguments = self.run_arguments(name, more);
         let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-        ClusterProcess::spawn(name, &arguments)
+        ClusterProcess::spawn_binary("ha-cluster", name, &arguments, |command| {
+            command.envs(self.secrets.iter().cloned());
+        })
     }
 
     /// The same, but the process meets `fault`.
@@ -148,6 +161,7 @@ impl TestCluster {
         let arguments = self.run_arguments(name, more);
         let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
         ClusterProcess::spawn_program("integration-tests", "test-cluster", name, &arguments, |command| {
+            command.envs(self.secrets.iter().cloned());
             fault.apply_to(command);
         })
     }
@@ -178,7 +192,10 @@ impl TestCluster {
             .copied()
             .chain(definitions.iter().map(String::as_str))
             .collect();
-        run_binary(program, &all).await
+        run_adapted_binary(program, &all, |command| {
+            command.envs(self.secrets.iter().cloned());
+        })
+        .await
     }
 
     /// Submits a job to the leader.
@@ -326,10 +343,24 @@ impl TestCluster {
         job: &TestJob,
         timeout: Duration,
     ) -> Result<()> {
+        self.wait_until_only_result_is_left(admin, job, timeout, || self.files())
+            .await
+    }
+
+    /// The same where the storage directory is none of the local file system: `files` lists what is in it.
+    ///
+    /// # Errors
+    /// That is not so within `timeout` times the time factor.
+    pub async fn wait_until_only_result_is_left(
+        &self,
+        admin: &AdminClient,
+        job: &TestJob,
+        timeout: Duration,
+        files: impl Fn() -> Result<Vec<String>>,
+    ) -> Result<()> {
         let clean = format!("job-results-store/{}/{}.json", self.cluster_id, job.id);
         eventually("the job has ended and is cleaned up", timeout, async || {
-            let of_job: Vec<_> = self
-                .files()?
+            let of_job: Vec<_> = files()?
                 .into_iter()
                 .filter(|file| file.contains(&job.id))
                 .collect();

@@ -25,6 +25,10 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 const CREDENTIAL: &str = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, \
                           SignedHeaders=host, Signature=0";
 
+/// The options with the credentials, which appear in no output. The server takes any.
+pub const CREDENTIALS: [(&str, &str); 2] =
+    [("s3.access-key", "test-access"), ("s3.secret-key", "test-secret")];
+
 /// A bucket of a test's own on the server that all test processes share.
 #[derive(Debug)]
 pub struct Bucket {
@@ -57,14 +61,12 @@ impl Bucket {
         format!("s3://{}/{folder}", self.name)
     }
 
-    /// The options by which it is reached.
-    pub fn options(&self) -> [(&'static str, String); 5] {
+    /// The options by which it is found.
+    pub fn options(&self) -> [(&'static str, String); 3] {
         [
             ("s3.endpoint", format!("http://{}", self.share.address())),
             ("s3.allow-http", "true".to_owned()),
             ("s3.path.style.access", "true".to_owned()),
-            ("s3.access-key", "test-access".to_owned()),
-            ("s3.secret-key", "test-secret".to_owned()),
         ]
     }
 
@@ -108,6 +110,15 @@ impl Bucket {
     /// The server does not answer.
     pub fn delete(&self, key: &str) -> Result<()> {
         self.request("DELETE", &format!("/{key}"), b"").map(drop)
+    }
+
+    /// Makes all objects this much older.
+    ///
+    /// # Errors
+    /// The server does not answer.
+    pub fn age(&self, by: Duration) -> Result<()> {
+        let target = format!("?test-age={}", by.as_secs());
+        self.request("POST", &target, b"").map(drop)
     }
 
     /// Deletes the bucket, with all that is in it.

@@ -43,7 +43,8 @@ pub fn prepare() -> Result<()> {
     Ok(())
 }
 
-/// The program `name` of the package `package`, built now when it is missing or older than its sources.
+/// The program `name` of the package `package`, built now when it is missing or older than its sources; with the
+/// stores that this crate is built with, where the program can have them.
 ///
 /// Cargo builds the programs of other packages only when it is asked to, and a test of one package does not ask.
 /// What a test process has looked at once it does not look at again: its programs do not change under it.
@@ -76,9 +77,14 @@ pub fn find_or_build(package: &str, name: &str) -> Result<PathBuf> {
     } else {
         profile.as_str()
     };
+    let features: &[&str] = match cfg!(feature = "s3") && package != "ha-bench" {
+        true => &["--features", "s3"],
+        false => &[],
+    };
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["build", "--package", package, "--bin", name, "--profile", profile])
+        .args(features)
         .arg("--target-dir")
         .arg(target_folder()?)
         .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -23,14 +23,6 @@ pub struct ClusterProcess {
 }
 
 impl ClusterProcess {
-    /// Starts `ha-cluster` with these arguments.
-    ///
-    /// # Errors
-    /// It cannot be built or started.
-    pub fn spawn(name: &str, arguments: &[&str]) -> Result<Self> {
-        Self::spawn_binary("ha-cluster", name, arguments, |_| {})
-    }
-
     /// Starts the program `binary` (of the package of the same name); `adapt` changes the command before.
     ///
     /// # Errors
@@ -107,7 +99,19 @@ impl ClusterProcess {
 /// # Errors
 /// It cannot be built or started, or does not end within a minute times the time factor.
 pub async fn run_binary(binary: &str, arguments: &[&str]) -> Result<Output> {
-    let mut process = ClusterProcess::spawn_binary(binary, binary, arguments, |_| {})?;
+    run_adapted_binary(binary, arguments, |_| {}).await
+}
+
+/// The same; `adapt` changes the command before.
+///
+/// # Errors
+/// As [`run_binary`].
+pub async fn run_adapted_binary(
+    binary: &str,
+    arguments: &[&str],
+    adapt: impl FnOnce(&mut Command),
+) -> Result<Output> {
+    let mut process = ClusterProcess::spawn_binary(binary, binary, arguments, adapt)?;
     let status = process.wait(COMMAND_TIMEOUT).await?;
     Ok(Output {
         status,

@@ -5,6 +5,6 @@ mod cluster_process;
 mod managed_process;
 mod output;
 
-pub use cluster_process::{ClusterProcess, run_binary};
+pub use cluster_process::{ClusterProcess, run_adapted_binary, run_binary};
 pub use managed_process::ManagedProcess;
 pub use output::CapturedOutput;

@@ -8,16 +8,28 @@ use ha_core::environment::Environment;
 use ha_core::ids::ClusterId;
 use ha_storage::{HaStorage, StorageDirectory};
 use ha_testkit::contract::{Entry, Fixture, TORN};
-use integration_tests::object_server::Bucket;
+use integration_tests::object_server::{Bucket, CREDENTIALS};
 
 /// The cluster of the tests.
 pub(crate) const CLUSTER: &str = "contract";
 
-/// How the bucket is opened, with further options.
-pub(crate) fn directory(bucket: &Bucket, more: &[(&str, &str)]) -> StorageDirectory {
+/// The options and credentials of the bucket, and `more`.
+pub(crate) fn configuration<'a>(
+    bucket: &Bucket,
+    more: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Configuration {
     let options = bucket.options();
     let options = options.iter().map(|(key, value)| (*key, value.as_str()));
-    let configuration: Configuration = options.chain(more.iter().copied()).collect();
+    let configuration: Configuration = options.chain(CREDENTIALS).collect();
+    more.into_iter()
+        .fold(configuration, |configuration, (key, value)| {
+            configuration.with(key, value)
+        })
+}
+
+/// How the bucket is opened, with further options.
+pub(crate) fn directory(bucket: &Bucket, more: &[(&str, &str)]) -> StorageDirectory {
+    let configuration = configuration(bucket, more.iter().copied());
     StorageDirectory::new(bucket.uri("ha/storage"), &configuration)
 }
 
