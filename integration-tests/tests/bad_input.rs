@@ -109,10 +109,6 @@ async fn options_are_checked_before_anything_is_touched() -> Result<()> {
         ),
         ("-Dhigh-availability=KUBERNETES", &["KUBERNETES", "not built"]),
         (
-            "-Dhigh-availability.storageDir=gs://bucket/x",
-            &["gs", "--features gcs"],
-        ),
-        (
             "-Dhigh-availability.zookeeper.quorum=127.0.0.1:0:1",
             &["high-availability.zookeeper.quorum"],
         ),

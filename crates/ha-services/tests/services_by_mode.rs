@@ -189,12 +189,6 @@ async fn wrong_configurations_are_refused_before_anything_is_contacted() {
             zookeeper.clone().with("high-availability.cluster-id", ".."),
             "high-availability.cluster-id",
         ),
-        (
-            zookeeper
-                .clone()
-                .with("high-availability.storageDir", "gs://bucket"),
-            "--features gcs",
-        ),
     ] {
         let error = refused(&configuration).await.to_string();
         assert!(error.contains(mention), "{mention}: {error}");
