@@ -1,0 +1,223 @@
+//! What is read from recordings of running Flink clusters is what their descriptions say.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at what it does not expect")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ha_core::ids::JobId;
+use ha_flink::{
+    CHECKPOINT_PREFIX, CompletedCheckpoint, Component, LeaderInformation, Place, Pointer, RunningJobStatus,
+    decode_checkpoint_id_counter,
+};
+use serde_json::Value;
+
+/// The znodes of a cluster by what they are, and its files by their paths.
+struct Recording {
+    znodes: Vec<(String, Place, Vec<u8>)>,
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+fn recording(text: &str) -> Recording {
+    let document: Value = serde_json::from_str(text).unwrap();
+    let znodes = document["znodes"].as_array().unwrap().iter().filter_map(|znode| {
+        let path = znode["path"].as_str()?.to_owned();
+        let segments: Vec<_> = path.split('/').skip(3).collect();
+        let hex = znode["dataHex"].as_str()?;
+        let data = (0..hex.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap());
+        (path != "/flink").then(|| (path.clone(), Place::of(&segments), data.collect()))
+    });
+    let files = document["files"].as_array().unwrap().iter().map(|file| {
+        let content = base64(file["base64"].as_str().unwrap());
+        assert_eq!(file["size"].as_u64().unwrap(), content.len() as u64);
+        (file["path"].as_str().unwrap().to_owned(), content)
+    });
+    Recording {
+        znodes: znodes.collect(),
+        files: files.collect(),
+    }
+}
+
+fn base64(text: &str) -> Vec<u8> {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digits: Vec<_> = text
+        .bytes()
+        .filter_map(|byte| DIGITS.iter().position(|digit| *digit == byte))
+        .collect();
+    let bits = digits.chunks(4).flat_map(|chunk| {
+        let value = chunk.iter().fold(0, |value, digit| value << 6 | digit) << (6 * (4 - chunk.len()));
+        value.to_be_bytes()[5..]
+            .iter()
+            .copied()
+            .take(chunk.len() - 1)
+            .collect::<Vec<_>>()
+    });
+    bits.collect()
+}
+
+impl Recording {
+    fn leaders(&self) -> BTreeMap<Component, LeaderInformation> {
+        let of = |(_, place, data): &(String, Place, Vec<u8>)| match place {
+            Place::LeaderInformation(component) => Some((
+                component.clone(),
+                LeaderInformation::decode(data).unwrap().unwrap(),
+            )),
+            _ => None,
+        };
+        self.znodes.iter().filter_map(of).collect()
+    }
+
+    fn count(&self, is_counted: fn(&Place) -> bool) -> usize {
+        self.znodes
+            .iter()
+            .filter(|(_, place, _)| is_counted(place))
+            .count()
+    }
+
+    /// The file of a pointer, which must be there and as long as it says.
+    fn file(&self, data: &[u8]) -> &[u8] {
+        let pointer = Pointer::decode(data).unwrap();
+        let file = &self.files[pointer.file.strip_prefix("file:").unwrap()];
+        assert_eq!(file.len() as u64, pointer.size);
+        file
+    }
+
+    /// The ids of the checkpoints, each as its file says it too.
+    fn checkpoints(&self) -> BTreeMap<u64, CompletedCheckpoint> {
+        let of = |(_, place, data): &(String, Place, Vec<u8>)| {
+            let &Place::Checkpoint(job, id) = place else {
+                return None;
+            };
+            let file = self.file(data);
+            let checkpoint = CompletedCheckpoint::decode_prefix(file).unwrap();
+            assert_eq!((checkpoint.id, checkpoint.job), (id, Some(job)));
+            Some((id, checkpoint))
+        };
+        self.znodes.iter().filter_map(of).collect()
+    }
+
+    fn expect_nothing_foreign(&self) {
+        assert_eq!(self.count(|place| *place == Place::Foreign), 0);
+    }
+}
+
+#[test]
+fn an_idle_cluster_of_2_3_has_two_processes_and_three_leaders() {
+    let recording = recording(include_str!("../recordings/2.3.0-idle.json"));
+    recording.expect_nothing_foreign();
+    assert_eq!(
+        recording.count(|place| matches!(place, Place::LatchNode(None, _))),
+        2
+    );
+    let leaders = recording.leaders();
+    let names =
+        ["dispatcher", "resource_manager", "rest_server"].map(|name| Component::Named(name.to_owned()));
+    assert!(leaders.keys().eq(&names), "{leaders:?}");
+    let sessions: BTreeSet<_> = leaders.values().map(|leader| leader.session_id).collect();
+    assert_eq!(sessions.len(), 1, "all components of a process carry one id");
+    assert_eq!(recording.count(|place| matches!(place, Place::JobGraph(_))), 0);
+}
+
+#[test]
+fn a_running_job_of_2_3_has_its_plan_its_leader_and_three_checkpoints() {
+    let recording = recording(include_str!("../recordings/2.3.0-running.json"));
+    recording.expect_nothing_foreign();
+    let job = JobId::from_name("871c6b3ce33cf24f843e42c417ff8b5f").unwrap();
+    let leaders = recording.leaders();
+    assert_eq!(leaders.len(), 4);
+    let manager = &leaders[&Component::JobManager(job)];
+    assert_eq!(
+        manager.address,
+        "pekko.tcp://flink@127.0.0.1:45271/user/rpc/jobmanager_2"
+    );
+    assert_eq!(
+        manager.session_id.to_string(),
+        "62930120-fcac-4e31-a2d1-4a7016038e6e"
+    );
+    let checkpoints = recording.checkpoints();
+    assert!(checkpoints.keys().eq(&[6, 7, 8]), "{checkpoints:?}");
+    let newest = &checkpoints[&8];
+    let path = format!("file:/srv/flink/ha-data/live/2.3.0/chk/{job}/chk-8");
+    assert_eq!(newest.external_path.as_deref(), Some(path.as_str()));
+    assert!(newest.triggered_millis <= newest.completed_millis);
+    assert!(newest.completed_millis > checkpoints[&7].completed_millis);
+    for (path, place, data) in &recording.znodes {
+        match place {
+            Place::CheckpointIdCounter(of) => {
+                assert_eq!((*of, decode_checkpoint_id_counter(data)), (job, Ok(9)), "{path}");
+            }
+            Place::JobGraph(of) => {
+                assert_eq!(*of, job);
+                assert!(recording.file(data).starts_with(b"\xac\xed"));
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(recording.count(|place| *place == Place::Lock), 4);
+}
+
+#[test]
+fn a_running_job_of_1_14_has_latches_of_its_own_and_is_in_the_registry() {
+    let recording = recording(include_str!("../recordings/1.14.6-running.json"));
+    recording.expect_nothing_foreign();
+    let job = JobId::from_name("454c0ae7bd7ba4cbc16fee2728ee099d").unwrap();
+    let leaders = recording.leaders();
+    assert_eq!(leaders.len(), 4);
+    assert!(leaders.contains_key(&Component::JobManager(job)), "{leaders:?}");
+    let sessions: BTreeSet<_> = leaders.values().map(|leader| leader.session_id).collect();
+    assert_eq!(sessions.len(), 4, "each component carries its own id");
+    assert_eq!(
+        recording.count(|place| matches!(place, Place::LatchNode(None, _))),
+        0
+    );
+    assert!(recording.count(|place| matches!(place, Place::LatchNode(Some(_), _))) >= 4);
+    assert!(recording.checkpoints().keys().eq(&[12, 13, 14]));
+    let running = recording.znodes.iter().find_map(|(_, place, data)| match place {
+        Place::RunningJob(of) => Some((*of, RunningJobStatus::decode(data).unwrap())),
+        _ => None,
+    });
+    assert_eq!(running, Some((job, RunningJobStatus::Running)));
+}
+
+#[test]
+fn clusters_whose_jobs_have_ended_have_leaders_and_no_jobs() {
+    for text in [
+        include_str!("../recordings/1.14.6-finished-and-cancelled.json"),
+        include_str!("../recordings/2.3.0-finished-and-cancelled.json"),
+    ] {
+        let recording = recording(text);
+        recording.expect_nothing_foreign();
+        assert_eq!(recording.leaders().len(), 3);
+        assert_eq!(
+            recording.count(|place| matches!(place, Place::JobGraph(_) | Place::Checkpoint(..))),
+            0
+        );
+    }
+}
+
+#[test]
+fn the_first_bytes_of_a_checkpoints_file_are_enough() {
+    for text in [
+        include_str!("../recordings/1.14.6-running.json"),
+        include_str!("../recordings/2.3.0-running.json"),
+    ] {
+        let recording = recording(text);
+        for (path, file) in &recording.files {
+            if !path.contains("completedCheckpoint") {
+                continue;
+            }
+            let whole = CompletedCheckpoint::decode_prefix(file).unwrap();
+            let least =
+                (1..file.len()).find(|&length| CompletedCheckpoint::decode_prefix(&file[..length]).is_ok());
+            let least = least.unwrap();
+            assert!(least < 2048, "{least} bytes, {CHECKPOINT_PREFIX} are read");
+            for length in [least, least + 1, file.len() - 1] {
+                assert_eq!(
+                    CompletedCheckpoint::decode_prefix(&file[..length]).unwrap(),
+                    whole
+                );
+            }
+        }
+    }
+}
