@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ha_core::configuration::RemoteStore;
 
 /// The words of `hactl` that there are.
-const WORDS: [&str; 5] = ["leaders", "jobs", "checkpoints", "results", "tree"];
+const WORDS: [&str; 6] = ["leaders", "jobs", "checkpoints", "results", "tree", "config"];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {

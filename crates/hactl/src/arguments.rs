@@ -16,9 +16,18 @@ pub struct Arguments {
     command: CommandWord,
 }
 
-/// What to show.
+/// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
+    /// Show all options, with what is set.
+    Config,
+    /// Show something of the cluster.
+    Read(Reading),
+}
+
+/// What to show of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reading {
     /// Who leads, who stands by.
     Leaders,
     /// All jobs of which anything is known.
@@ -56,6 +65,11 @@ enum CommandWord {
         #[command(flatten)]
         shared: SharedOptions,
     },
+    /// Show all options: what is set and by what, else the default
+    Config {
+        #[command(flatten)]
+        shared: SharedOptions,
+    },
     /// Show every znode (mode filesystem: every file) of the cluster with its text
     Tree {
         #[command(flatten)]
@@ -67,11 +81,12 @@ impl Arguments {
     /// The command, and the shared options from before and after its word.
     pub fn into_parts(self) -> (Command, SharedOptions) {
         let (command, shared) = match self.command {
-            CommandWord::Leaders { shared } => (Command::Leaders, shared),
-            CommandWord::Jobs { shared } => (Command::Jobs, shared),
-            CommandWord::Checkpoints { job, shared } => (Command::Checkpoints(job), shared),
-            CommandWord::Results { shared } => (Command::Results, shared),
-            CommandWord::Tree { shared } => (Command::Tree, shared),
+            CommandWord::Leaders { shared } => (Command::Read(Reading::Leaders), shared),
+            CommandWord::Jobs { shared } => (Command::Read(Reading::Jobs), shared),
+            CommandWord::Checkpoints { job, shared } => (Command::Read(Reading::Checkpoints(job)), shared),
+            CommandWord::Results { shared } => (Command::Read(Reading::Results), shared),
+            CommandWord::Tree { shared } => (Command::Read(Reading::Tree), shared),
+            CommandWord::Config { shared } => (Command::Config, shared),
         };
         (command, self.shared.merged_with(shared))
     }
@@ -93,7 +108,7 @@ mod tests {
     fn shared_options_stand_before_and_after_the_word() {
         let arguments = Arguments::parse_from(["hactl", "-Da=1", "jobs", "--output", "json", "-D", "b=2"]);
         let (command, shared) = arguments.into_parts();
-        assert_eq!(command, Command::Jobs);
+        assert_eq!(command, Command::Read(Reading::Jobs));
         assert_eq!(shared.output(), OutputFormat::Json);
         assert_eq!(shared.definitions.len(), 2);
     }

@@ -11,16 +11,16 @@
 //! With `--output json` each command writes one document. Every document begins with
 //! `"clusterId"`, `"mode"` (`zookeeper` or `filesystem`) and `"location"` (what was read), and ends with `"broken"`:
 //! a list of `{"name","path","reason","candidates":[…]}`. The fields between are documented at [`Leaders`], [`Jobs`],
-//! [`Checkpoints`], [`Results`] and [`Tree`]. Times are milliseconds since 1970 by the clock of whoever wrote them.
+//! [`Checkpoints`], [`Results`] and [`Tree`]. [`Config`] is a document of its own. Times are milliseconds since 1970 by the clock of whoever wrote them.
 
 mod arguments;
 mod cluster;
 mod commands;
 mod render;
 
-pub use arguments::{Arguments, Command};
+pub use arguments::{Arguments, Command, Reading};
 pub use cluster::{Backend, Cluster, ClusterHeader};
 pub use commands::{
-    Checkpoint, Checkpoints, CleanUp, Contender, Job, Jobs, Leader, Leaders, Process, RecordedIn,
-    RecordedResult, Report, Results, Tree, TreeNode, run,
+    Checkpoint, Checkpoints, CleanUp, Config, ConfigEntry, Contender, Job, Jobs, Leader, Leaders, Process,
+    RecordedIn, RecordedResult, Report, Results, Tree, TreeNode, run,
 };

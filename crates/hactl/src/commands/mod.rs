@@ -1,6 +1,7 @@
 //! One file a command: what it reads, the document it gives, the table it shows.
 
 mod checkpoints;
+mod config;
 mod jobs;
 mod leaders;
 mod report;
@@ -9,6 +10,7 @@ mod run;
 mod tree;
 
 pub use checkpoints::{Checkpoint, Checkpoints};
+pub use config::{Config, ConfigEntry};
 pub use jobs::{Job, Jobs};
 pub use leaders::{Contender, Leader, Leaders, Process};
 pub use report::Report;

@@ -1,10 +1,12 @@
 use ha_cli::{ExitCode, OutputFormat, SharedOptions, load_configuration, write_json, write_stdout};
+use ha_core::configuration::{Configuration, HighAvailabilityOptions};
 use ha_core::environment::Environment;
 use ha_core::{Error, ErrorKind, Result};
+use serde::Serialize;
 
 use super::report::{Body, Report, text_of};
-use super::{Checkpoints, Jobs, Leaders, Results, Tree};
-use crate::arguments::Command;
+use super::{Checkpoints, Config, Jobs, Leaders, Results, Tree};
+use crate::arguments::{Command, Reading};
 use crate::cluster::Cluster;
 
 /// Runs one command and writes its answer to stdout.
@@ -14,35 +16,54 @@ use crate::cluster::Cluster;
 /// Single entries that cannot be read are part of the answer; the exit code is [`ExitCode::Findings`] then.
 pub async fn run(command: &Command, shared: &SharedOptions) -> Result<ExitCode> {
     let configuration = load_configuration(shared)?;
-    let cluster = Cluster::open(&configuration, &Environment::system()).await?;
-    let answer = answer(command, &cluster, shared.output()).await;
-    cluster.close().await;
-    answer
+    match command {
+        Command::Config => show_config(&configuration, shared.output()),
+        Command::Read(reading) => {
+            let cluster = Cluster::open(&configuration, &Environment::system()).await?;
+            let answer = answer(reading, &cluster, shared.output()).await;
+            cluster.close().await;
+            answer
+        }
+    }
 }
 
-async fn answer(command: &Command, cluster: &Cluster, format: OutputFormat) -> Result<ExitCode> {
-    match command {
-        Command::Leaders => show(Leaders::read(cluster).await?, format),
-        Command::Jobs => show(Jobs::read(cluster).await?, format),
-        Command::Checkpoints(job) => show(Checkpoints::read(cluster, *job).await?, format),
-        Command::Results => show(Results::read(cluster).await?, format),
-        Command::Tree => show(Tree::read(cluster).await?, format),
+fn show_config(configuration: &Configuration, format: OutputFormat) -> Result<ExitCode> {
+    let config = Config::of(configuration);
+    write(&config, || config.table(), format)?;
+    // What is wrong with it is said after it was shown.
+    for warning in HighAvailabilityOptions::validate(configuration)? {
+        tracing::warn!("{warning}");
+    }
+    Ok(ExitCode::Success)
+}
+
+async fn answer(reading: &Reading, cluster: &Cluster, format: OutputFormat) -> Result<ExitCode> {
+    match reading {
+        Reading::Leaders => show(Leaders::read(cluster).await?, format),
+        Reading::Jobs => show(Jobs::read(cluster).await?, format),
+        Reading::Checkpoints(job) => show(Checkpoints::read(cluster, *job).await?, format),
+        Reading::Results => show(Results::read(cluster).await?, format),
+        Reading::Tree => show(Tree::read(cluster).await?, format),
     }
 }
 
 fn show<T: Body>(report: Report<T>, format: OutputFormat) -> Result<ExitCode> {
+    write(&report, || text_of(&report), format)?;
+    Ok(if report.broken.is_empty() {
+        ExitCode::Success
+    } else {
+        ExitCode::Findings
+    })
+}
+
+fn write<T: Serialize>(document: &T, text: impl FnOnce() -> String, format: OutputFormat) -> Result<()> {
     match format {
-        OutputFormat::Json => write_json(&report),
-        OutputFormat::Table => write_stdout(&text_of(&report)),
+        OutputFormat::Json => write_json(document),
+        OutputFormat::Table => write_stdout(&text()),
     }
     .map_err(|error| {
         Error::new(ErrorKind::Unavailable, "the answer cannot be written")
             .at("stdout")
             .caused_by(error)
-    })?;
-    Ok(if report.broken.is_empty() {
-        ExitCode::Success
-    } else {
-        ExitCode::Findings
     })
 }
