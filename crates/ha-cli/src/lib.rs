@@ -31,6 +31,7 @@
 //! ```
 
 mod exit_code;
+mod generated;
 mod logging;
 mod shared_options;
 mod stdio;
@@ -38,6 +39,7 @@ mod text_fields;
 mod timestamp;
 
 pub use exit_code::ExitCode;
+pub use generated::{CompletionsArguments, ManArguments, write_completions, write_man_pages};
 pub use logging::{init_logging, init_logging_to};
 pub use shared_options::{Definition, LogFormat, LogLevel, OutputFormat, SharedOptions, load_configuration};
 pub use stdio::{report_error, write_json, write_stdout};

@@ -6,7 +6,16 @@ use std::path::{Path, PathBuf};
 use ha_core::configuration::RemoteStore;
 
 /// The words of `hactl` that there are.
-const WORDS: [&str; 6] = ["leaders", "jobs", "checkpoints", "results", "tree", "config"];
+const WORDS: [&str; 8] = [
+    "leaders",
+    "jobs",
+    "checkpoints",
+    "results",
+    "tree",
+    "config",
+    "completions",
+    "man",
+];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -1,5 +1,5 @@
 use clap::{Parser, Subcommand};
-use ha_cli::SharedOptions;
+use ha_cli::{CompletionsArguments, ManArguments, SharedOptions};
 use ha_core::ids::JobId;
 
 /// Shows the high-availability data of a cluster in readable form. Reads only.
@@ -21,6 +21,10 @@ pub struct Arguments {
 pub enum Command {
     /// Show all options, with what is set.
     Config,
+    /// Write shell completions.
+    Completions(CompletionsArguments),
+    /// Write manual pages.
+    Man(ManArguments),
     /// Show something of the cluster.
     Read(Reading),
 }
@@ -70,6 +74,20 @@ enum CommandWord {
         #[command(flatten)]
         shared: SharedOptions,
     },
+    /// Write the completions for a shell to stdout
+    Completions {
+        #[command(flatten)]
+        completions: CompletionsArguments,
+        #[command(flatten)]
+        shared: SharedOptions,
+    },
+    /// Write the manual pages to a directory
+    Man {
+        #[command(flatten)]
+        man: ManArguments,
+        #[command(flatten)]
+        shared: SharedOptions,
+    },
     /// Show every znode (mode filesystem: every file) of the cluster with its text
     Tree {
         #[command(flatten)]
@@ -87,6 +105,8 @@ impl Arguments {
             CommandWord::Results { shared } => (Command::Read(Reading::Results), shared),
             CommandWord::Tree { shared } => (Command::Read(Reading::Tree), shared),
             CommandWord::Config { shared } => (Command::Config, shared),
+            CommandWord::Completions { completions, shared } => (Command::Completions(completions), shared),
+            CommandWord::Man { man, shared } => (Command::Man(man), shared),
         };
         (command, self.shared.merged_with(shared))
     }

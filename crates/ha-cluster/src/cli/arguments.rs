@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use ha_cli::SharedOptions;
+use ha_cli::{CompletionsArguments, ManArguments, SharedOptions};
 use ha_services::configuration::ConfigValue as _;
 
 const EXIT_CODES: &str = "\
@@ -50,6 +50,10 @@ pub(super) enum Command {
     Run(RunArguments),
     /// Submit a job to the leader of a running cluster
     Submit(SubmitArguments),
+    /// Write the completions for a shell to stdout
+    Completions(CompletionsArguments),
+    /// Write the manual pages to a directory
+    Man(ManArguments),
 }
 
 #[derive(Args, Debug)]

@@ -14,8 +14,8 @@ mod submit;
 
 use std::process;
 
-use clap::Parser as _;
-use ha_cli::{ExitCode, report_error};
+use clap::{CommandFactory as _, Parser as _};
+use ha_cli::{ExitCode, report_error, write_completions, write_man_pages};
 use ha_services::environment::Environment;
 
 use arguments::{Arguments, Command};
@@ -47,6 +47,10 @@ pub fn main_in(environment: Environment) -> process::ExitCode {
         Command::Submit(submit) => {
             submit::submit(&arguments.shared.merged_with(submit.shared.clone()), &submit)
         }
+        Command::Completions(completions) => {
+            write_completions(Arguments::command(), completions).map(|()| ExitCode::Success)
+        }
+        Command::Man(man) => write_man_pages(Arguments::command(), &man).map(|()| ExitCode::Success),
     };
     match outcome {
         Ok(code) => code.into(),

@@ -1,4 +1,8 @@
-use ha_cli::{ExitCode, OutputFormat, SharedOptions, load_configuration, write_json, write_stdout};
+use clap::CommandFactory as _;
+use ha_cli::{
+    ExitCode, OutputFormat, SharedOptions, load_configuration, write_completions, write_json,
+    write_man_pages, write_stdout,
+};
 use ha_core::configuration::{Configuration, HighAvailabilityOptions};
 use ha_core::environment::Environment;
 use ha_core::{Error, ErrorKind, Result};
@@ -6,7 +10,7 @@ use serde::Serialize;
 
 use super::report::{Body, Report, text_of};
 use super::{Checkpoints, Config, Jobs, Leaders, Results, Tree};
-use crate::arguments::{Command, Reading};
+use crate::arguments::{Arguments, Command, Reading};
 use crate::cluster::Cluster;
 
 /// Runs one command and writes its answer to stdout.
@@ -15,10 +19,14 @@ use crate::cluster::Cluster;
 /// What keeps the whole answer away: the configuration is wrong, the cluster cannot be reached or is not there.
 /// Single entries that cannot be read are part of the answer; the exit code is [`ExitCode::Findings`] then.
 pub async fn run(command: &Command, shared: &SharedOptions) -> Result<ExitCode> {
-    let configuration = load_configuration(shared)?;
     match command {
-        Command::Config => show_config(&configuration, shared.output()),
+        Command::Completions(completions) => {
+            write_completions(Arguments::command(), *completions).map(|()| ExitCode::Success)
+        }
+        Command::Man(man) => write_man_pages(Arguments::command(), man).map(|()| ExitCode::Success),
+        Command::Config => show_config(&load_configuration(shared)?, shared.output()),
         Command::Read(reading) => {
+            let configuration = load_configuration(shared)?;
             let cluster = Cluster::open(&configuration, &Environment::system()).await?;
             let answer = answer(reading, &cluster, shared.output()).await;
             cluster.close().await;
