@@ -162,19 +162,25 @@ impl Deletions {
         step: Step,
         paths: impl IntoIterator<Item = String>,
     ) {
-        // The new ones first, and one that fails goes behind the others: none keeps the others from their turn.
-        let mut all: VecDeque<_> = paths.into_iter().collect();
-        all.append(&mut self.pending());
-        while let Some(path) = all.pop_front() {
+        {
+            // The new ones first, and one that fails goes behind the others: none keeps the others from their turn.
+            let mut pending = self.pending();
+            paths.into_iter().for_each(|path| pending.push_front(path));
+            pending.truncate(MAX_PENDING);
+        }
+        // Those that wait stay here, also for a caller that drops the call.
+        while let Some(path) = self.next() {
             let deleting = context.storage.delete(&path);
             if let Err(error) = context.environment.step(step, deleting).await {
                 tracing::warn!(path, %error, "a state file without a pointer could not be deleted; retried later");
-                all.push_back(path);
+                self.pending().push_back(path);
                 break;
             }
         }
-        all.truncate(MAX_PENDING);
-        self.pending().append(&mut all);
+    }
+
+    fn next(&self) -> Option<String> {
+        self.pending().pop_front()
     }
 
     fn pending(&self) -> MutexGuard<'_, VecDeque<String>> {

@@ -7,6 +7,7 @@ use ha_core::environment::{StepObserver, steps};
 
 use super::*;
 use crate::client::CreateMode;
+use crate::stores::state_files::Deletions;
 
 async fn store_of(context: &StoreContext, number: u8, retained: usize) -> ZooKeeperCompletedCheckpointStore {
     ZooKeeperCompletedCheckpointStore::recover(context.clone(), job(number), retained)
@@ -89,4 +90,39 @@ async fn b34_files_that_cannot_be_deleted_do_not_slow_down_one_add_after_the_oth
     }
     store.add_and_subsume(checkpoint(job(1), 21)).await.unwrap();
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn a_deletion_that_is_dropped_forgets_no_file_but_the_one_under_way() {
+    let (mut context, _server) = context();
+    let directory = tempfile::tempdir().unwrap();
+    let id = ClusterId::new("c").unwrap();
+    context.storage = HaStorage::open(directory.path().to_str().unwrap(), &id, &context.environment)
+        .await
+        .unwrap();
+    let mut paths = Vec::new();
+    for number in 1..=3 {
+        let name = job(number).to_string();
+        let putting = context.storage.put_state(
+            StateKind::JobGraph,
+            job(number),
+            &name,
+            Default::default(),
+            "".into(),
+        );
+        paths.push(putting.await.unwrap().path);
+    }
+    let deletions = Deletions::default();
+    let step = steps::REMOVE_GRAPH_FILE;
+    let mut dropped = Box::pin(deletions.delete(&context, step, paths));
+    // A file of a local folder is not deleted before this returns.
+    assert!(futures::poll!(&mut dropped).is_pending());
+    drop(dropped);
+    deletions.delete(&context, step, []).await;
+    let left = context
+        .storage
+        .list_states(StateKind::JobGraph, None)
+        .await
+        .unwrap();
+    assert!(left.len() <= 1, "{left:?}");
 }
