@@ -10,7 +10,6 @@ mod identity;
 mod job_graphs;
 mod lost_replies;
 mod orphans;
-mod reconnects;
 mod results;
 mod rig;
 mod traversal;
