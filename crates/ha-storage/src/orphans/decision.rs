@@ -7,8 +7,8 @@ use ha_core::ids::JobId;
 use super::observation::{Backend, Observation, Protection};
 use super::observed_file::{FileKind, ForeignFile, ObservedFile};
 use super::report::{Orphan, OrphanReport, Refusal};
+use super::restored_tree;
 use super::rules::OrphanRules;
-use crate::state::{StateKind, owner_of_state};
 
 /// Decides what two observations prove. Asks nothing and touches nothing.
 ///
@@ -17,8 +17,8 @@ use crate::state::{StateKind, owner_of_state};
 /// whatever else of that job is young: as long as one of its blobs is being uploaded, or its graph is on its way, those
 /// that came first are waiting for them.
 ///
-/// Where a pointer stood all the time and its file is gone, tree and storage are not of one time, as after the tree was
-/// restored from a backup: the newer files of that job may be what it needs, so they are kept, and it is told.
+/// Where tree and storage of a job are not of one time, as after the tree was restored from a backup, its newer files may
+/// be what it needs: they are kept, and it is told.
 pub fn decide(rules: &OrphanRules, first: &Observation, second: &Observation) -> OrphanReport {
     let mut report = OrphanReport {
         foreign: foreign(first, second),
@@ -63,12 +63,12 @@ fn age(observation: &Observation, file: &ObservedFile) -> Duration {
         .unwrap_or(Duration::ZERO)
 }
 
-/// What keeps files: both observations' protections, the jobs that either found young files of, and those that miss a
-/// file.
+/// What keeps files: both observations' protections, the jobs that either found young files of, and those whose tree and
+/// files are not of one time.
 struct Kept<'a> {
     protections: [&'a Protection; 2],
     in_work: BTreeSet<JobId>,
-    missing: BTreeMap<JobId, BrokenEntry>,
+    of_another_time: BTreeMap<JobId, BrokenEntry>,
 }
 
 impl Kept<'_> {
@@ -78,9 +78,11 @@ impl Kept<'_> {
             let is_unreadable = file
                 .owner
                 .is_some_and(|owner| protection.unreadable.contains_key(&owner));
-            let misses_one = file.owner.is_some_and(|owner| self.missing.contains_key(&owner));
+            let is_of_another_time = file
+                .owner
+                .is_some_and(|owner| self.of_another_time.contains_key(&owner));
             is_unreadable
-                || misses_one
+                || is_of_another_time
                 || match file.kind {
                     FileKind::JobGraph => backend == Backend::Files || protection.named.contains(&file.path),
                     FileKind::Checkpoint => {
@@ -96,7 +98,10 @@ impl Kept<'_> {
 
     fn unreadable(&self) -> Vec<BrokenEntry> {
         let unreadable = self.protections.map(|protection| protection.unreadable.values());
-        let entries = unreadable.into_iter().flatten().chain(self.missing.values());
+        let entries = unreadable
+            .into_iter()
+            .flatten()
+            .chain(self.of_another_time.values());
         let entries: BTreeMap<_, _> = entries.map(|entry| (&entry.path, entry)).collect();
         entries.into_values().cloned().collect()
     }
@@ -119,7 +124,7 @@ fn kept<'a>(
     let kept = Kept {
         protections: [one?, other?],
         in_work: young.filter_map(|file| file.owner).collect(),
-        missing: missing(first, second),
+        of_another_time: restored_tree::jobs(first, second),
     };
     if first.cluster_uuid != second.cluster_uuid || first.backend != second.backend {
         return Err(Refusal::ClusterChanged);
@@ -135,34 +140,6 @@ fn kept<'a>(
         check_pointers(rules, observation, protection)?;
     }
     Ok(kept)
-}
-
-/// The jobs that miss a file which both observations found a pointer to. It was not listed in the second one, which
-/// lay between the two readings: a file is there as long as its pointer stands.
-fn missing(first: &Observation, second: &Observation) -> BTreeMap<JobId, BrokenEntry> {
-    let (Ok(before), Ok(after)) = (&first.protection, &second.protection) else {
-        return BTreeMap::new();
-    };
-    let listed: BTreeSet<_> = second.survey.files.iter().map(|file| &file.path).collect();
-    let owner = |path: &str| {
-        let kinds = [StateKind::JobGraph, StateKind::Checkpoint];
-        kinds.into_iter().find_map(|kind| owner_of_state(kind, path))
-    };
-    before
-        .named
-        .intersection(&after.named)
-        .filter(|path| !listed.contains(path))
-        .filter_map(|path| {
-            let owner = owner(path)?;
-            let entry = BrokenEntry {
-                name: owner.to_string(),
-                path: path.clone(),
-                reason: "a pointer names this file, and it is missing: perhaps the tree is older than the storage; the files of its job are kept".to_owned(),
-                candidates: Vec::new(),
-            };
-            Some((owner, entry))
-        })
-        .collect()
 }
 
 /// Refuses a tree that looks as if it had been emptied.

@@ -23,6 +23,7 @@ mod file_backed;
 mod observation;
 mod observed_file;
 mod report;
+mod restored_tree;
 mod rules;
 mod survey;
 

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ha_core::environment::BootInstant;
 use ha_core::health::BrokenEntry;
-use ha_core::ids::JobId;
+use ha_core::ids::{CheckpointId, JobId};
 use uuid::Uuid;
 
 use super::report::Refusal;
@@ -17,7 +17,9 @@ pub struct Protection {
     pub named: BTreeSet<String>,
     /// Jobs of which anything is kept: their blobs stay.
     pub known_jobs: BTreeSet<JobId>,
-    /// Pointers that cannot be read, and why; all files of these jobs stay.
+    /// The id that the next checkpoint of a job gets, where a counter says so.
+    pub next_checkpoint: BTreeMap<JobId, CheckpointId>,
+    /// Pointers and counters that cannot be read, and why; all files of these jobs stay.
     pub unreadable: BTreeMap<JobId, BrokenEntry>,
 }
 

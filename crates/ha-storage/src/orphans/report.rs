@@ -160,7 +160,8 @@ pub struct OrphanReport {
     pub orphans: Vec<Orphan>,
     /// What is not of the layout, by place.
     pub foreign: Vec<ForeignFile>,
-    /// Pointers that cannot be read, and files that pointers name and that are missing, by path; the files of their jobs
-    /// are kept.
+    /// Pointers and counters that cannot be read, and what shows that tree and storage are not of one time, by path: files
+    /// that pointers name and that are missing, checkpoints of ids that the counter has not given. The files of their
+    /// jobs are kept.
     pub unreadable: Vec<BrokenEntry>,
 }

@@ -1,7 +1,7 @@
 //! Orphans: every rule of the decision by itself, and what is found in a storage directory.
 
 mod file_backed;
-mod missing;
+mod restored_tree;
 mod rules;
 mod surveys;
 

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::client::{Stat, ZkCode, ZooKeeperClient};
-use crate::codec::{IdentityData, Pointer};
+use crate::codec::{IdentityData, Pointer, decode_counter};
 use crate::paths::ClusterPaths;
 use crate::stores::pointers;
 
@@ -86,6 +86,7 @@ async fn add_checkpoints(
     let jobs = names(client, &paths.jobs()).await?;
     let jobs: Vec<_> = jobs.iter().filter_map(|name| JobId::from_name(name)).collect();
     protection.known_jobs.extend(&jobs);
+    add_counters(client, paths, &jobs, protection).await?;
     let mut reads = futures::stream::iter(jobs)
         .map(|job_id| async move { (job_id, all_nodes(client, &paths.checkpoints(job_id)).await) })
         .buffer_unordered(CONCURRENT_READS);
@@ -100,6 +101,36 @@ async fn add_checkpoints(
                 &path,
                 &data,
             );
+        }
+    }
+    Ok(())
+}
+
+/// Adds what the counters of checkpoint ids say. A job without one numbers its checkpoints by itself.
+async fn add_counters(
+    client: &Arc<dyn ZooKeeperClient>,
+    paths: &ClusterPaths,
+    jobs: &[JobId],
+    protection: &mut Protection,
+) -> Result<()> {
+    let counters: Vec<_> = jobs
+        .iter()
+        .map(|job_id| paths.checkpoint_id_counter(*job_id))
+        .collect();
+    let read = pointers::read_paths(client.as_ref(), &counters).await;
+    let read = read.map_err(|error| error.at(&paths.jobs()).not_applied())?;
+    for ((job_id, path), counter) in jobs.iter().zip(counters).zip(read) {
+        let (data, _) = match counter {
+            Ok(read) => read,
+            Err(error) if error.code == ZkCode::NoNode => continue,
+            Err(error) => return Err(error.at(&path).not_applied()),
+        };
+        match decode_counter(&path, &data) {
+            Ok(next) => drop(protection.next_checkpoint.insert(*job_id, next)),
+            Err(error) => {
+                let entry = BrokenEntry::from_error(job_id.to_string(), path, &error);
+                protection.unreadable.entry(*job_id).or_insert(entry);
+            }
         }
     }
     Ok(())

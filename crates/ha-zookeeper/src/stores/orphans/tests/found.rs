@@ -138,3 +138,34 @@ async fn b58_a_pointer_whose_file_is_gone_keeps_the_files_of_its_job() {
     assert_eq!(report.unreadable.len(), 1, "{report:?}");
     assert_eq!(report.unreadable[0].path, subsumed.path);
 }
+
+#[tokio::test]
+async fn b58_what_a_counter_has_not_given_and_a_counter_that_cannot_be_read_keep_the_files_of_their_job() {
+    for (counter, is_given, told) in [
+        ("10", true, None),
+        ("9", false, Some("has the id 9")),
+        ("x", false, Some("checkpoint id")),
+    ] {
+        let cluster = Cluster::new().await;
+        let named = cluster.put(StateKind::Checkpoint, 1, 5).await;
+        cluster.publish(1, 5, &named).await;
+        let path = cluster.paths.checkpoint_id_counter(job(1));
+        cluster.node(&path, counter).await;
+        let file = cluster.put(StateKind::Checkpoint, 1, 9).await;
+        let report = cluster.find().await;
+        let found: Vec<_> = report.orphans.iter().map(|orphan| &orphan.path).collect();
+        assert_eq!(
+            found,
+            if is_given { vec![&file.path] } else { vec![] },
+            "{counter}"
+        );
+        let reasons: Vec<_> = report.unreadable.iter().map(|entry| &entry.reason).collect();
+        assert_eq!(reasons.len(), usize::from(told.is_some()), "{reasons:?}");
+        assert!(
+            reasons
+                .iter()
+                .all(|reason| reason.contains(told.unwrap_or_default())),
+            "{reasons:?}"
+        );
+    }
+}

@@ -1,9 +1,10 @@
-//! A tree that is older than the storage: pointers whose files are gone keep the other files of their jobs.
+//! A tree that is older than the storage: pointers whose files are gone, and files of ids that were never given, keep
+//! all files of their jobs.
 
 use std::time::{Duration, SystemTime};
 
 use ha_core::environment::BootInstant;
-use ha_core::ids::JobId;
+use ha_core::ids::{CheckpointId, JobId};
 use ha_core::lease::LeaseTerms;
 use uuid::Uuid;
 
@@ -34,6 +35,15 @@ fn checkpoint(job_id: JobId, id: u64) -> ObservedFile {
 
 /// What is found where the two observations list these files, and find pointers to those.
 fn found(files: [&[ObservedFile]; 2], named: [&[ObservedFile]; 2]) -> OrphanReport {
+    found_beside(files, named, [None, None])
+}
+
+/// The same, where the counter of job 1 says that these are the next ids.
+fn found_beside(
+    files: [&[ObservedFile]; 2],
+    named: [&[ObservedFile]; 2],
+    next: [Option<u64>; 2],
+) -> OrphanReport {
     let observation = |index: usize| {
         let survey = Survey {
             store_time: SystemTime::UNIX_EPOCH + 1000 * HOUR,
@@ -43,6 +53,10 @@ fn found(files: [&[ObservedFile]; 2], named: [&[ObservedFile]; 2]) -> OrphanRepo
         let protection = Protection {
             pointers: named[index].len(),
             named: named[index].iter().map(|file| file.path.clone()).collect(),
+            next_checkpoint: next[index]
+                .map(|id| (job(1), CheckpointId::new(id).unwrap()))
+                .into_iter()
+                .collect(),
             ..Protection::default()
         };
         let at = |at| BootInstant::from_boot(Duration::from_secs(at));
@@ -97,6 +111,28 @@ fn a_checkpoint_that_came_or_went_meanwhile_is_not_missing() {
         });
         let report = found([&files[0], &files[1]], [&named[0], &named[1]]);
         assert_eq!(paths(&report), [&*orphan.path]);
+        assert_eq!(report.unreadable, []);
+    }
+}
+
+#[test]
+fn b58_checkpoints_of_ids_that_the_tree_has_not_given_keep_the_files_of_their_job() {
+    // The tree of a backup names 5, whose file is there: more checkpoints are retained. The next was to be 6.
+    let (named, new) = (checkpoint(job(1), 5), checkpoint(job(1), 6));
+    let (old, other) = (checkpoint(job(1), 4), checkpoint(job(2), 6));
+    let files = [named.clone(), new.clone(), old.clone(), other.clone()];
+    let named = [named];
+    let report = found_beside([&files, &files], [&named, &named], [Some(6), Some(6)]);
+    assert_eq!(paths(&report), [&*other.path]);
+    let [ahead] = report.unreadable.as_slice() else {
+        panic!("{report:?}");
+    };
+    assert_eq!(ahead.path, new.path);
+    assert!(ahead.reason.contains("has the id 6"), "{ahead:?}");
+    // One that was given, and not published, is an orphan; so is all where nothing counts.
+    for next in [[Some(6), Some(7)], [None, None]] {
+        let report = found_beside([&files, &files], [&named, &named], next);
+        assert_eq!(paths(&report), [&*old.path, &*new.path, &*other.path]);
         assert_eq!(report.unreadable, []);
     }
 }
