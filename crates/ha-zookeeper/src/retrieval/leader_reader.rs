@@ -1,16 +1,19 @@
+use ha_core::election::LeaderInformation;
 use ha_core::ids::ComponentId;
 use ha_core::retrieval::{LeaderObservation, LeaderRetrievalEvent};
 use ha_core::{Error, Result};
 use uuid::Uuid;
 
+use super::leader_format::LeaderFormat;
 use crate::client::{NodeWatch, ZkCode, ZkError, ZkResult, ZooKeeperClient};
-use crate::codec::{ConnectionInfo, IdentityData};
+use crate::codec::IdentityData;
 use crate::paths::ClusterPaths;
 
 /// Reads who leads a component.
 pub(super) struct LeaderReader {
+    format: LeaderFormat,
     path: String,
-    identity: String,
+    identity: Option<String>,
 }
 
 /// What was read, and a watch on whatever comes next.
@@ -30,10 +33,11 @@ pub(super) fn is_refusal(error: &ZkError) -> bool {
 }
 
 impl LeaderReader {
-    pub(super) fn new(paths: &ClusterPaths, component: &ComponentId) -> Self {
+    pub(super) fn new(format: LeaderFormat, paths: &ClusterPaths, component: &ComponentId) -> Self {
         Self {
-            path: paths.connection_info(component),
-            identity: paths.identity(),
+            format,
+            path: format.path(paths, component),
+            identity: format.identity(paths),
         }
     }
 
@@ -49,12 +53,15 @@ impl LeaderReader {
             let (history, found) = futures::join!(self.history(client), client.get_and_watch(&self.path));
             let history = history?;
             match found {
-                Ok((data, _, watch)) => return Ok(self.reading(&data, history, watch)),
+                Ok((data, stat, watch)) => {
+                    let leader = self.format.decode(&self.path, &data, &stat);
+                    return Ok(Self::reading(leader, history, watch));
+                }
                 Err(error) if error.code == ZkCode::NoNode => {}
                 Err(error) => return Err(error),
             }
             if let (None, watch) = client.exists_and_watch(&self.path).await? {
-                return Ok(self.reading(b"", history, watch));
+                return Ok(Self::reading(Ok(None), history, watch));
             }
         }
     }
@@ -67,9 +74,10 @@ impl LeaderReader {
             client.get(&self.path)
         );
         synced.map_err(|error| error.at(&self.path))?;
-        let history = history.map_err(|error| error.at(&self.identity))?.ok().flatten();
+        let identity = self.identity.as_ref().unwrap_or(&self.path);
+        let history = history.map_err(|error| error.at(identity))?.ok().flatten();
         let leader = match found {
-            Ok((data, _)) => ConnectionInfo::decode(&self.path, &data)?,
+            Ok((data, stat)) => self.format.decode(&self.path, &data, &stat)?,
             Err(error) if error.code == ZkCode::NoNode => None,
             Err(error) => return Err(error.at(&self.path)),
         };
@@ -83,12 +91,16 @@ impl LeaderReader {
             .advise("let this process read the leader information; it is read again until it can be")
     }
 
-    fn reading(&self, data: &[u8], history: Result<Option<Uuid>>, watch: NodeWatch) -> Reading {
+    fn reading(
+        leader: Result<Option<LeaderInformation>>,
+        history: Result<Option<Uuid>>,
+        watch: NodeWatch,
+    ) -> Reading {
         let (history, history_unknown) = match history {
             Ok(history) => (history, None),
             Err(error) => (None, Some(error)),
         };
-        let event = match ConnectionInfo::decode(&self.path, data) {
+        let event = match leader {
             Ok(leader) => LeaderRetrievalEvent::Observed(LeaderObservation { leader, history }),
             Err(error) => LeaderRetrievalEvent::Unreadable(error),
         };
@@ -102,12 +114,13 @@ impl LeaderReader {
     /// The cluster's uuid, where there is one; the inner error says why it cannot be known. Who leads can be told
     /// without it.
     async fn history(&self, client: &dyn ZooKeeperClient) -> ZkResult<Result<Option<Uuid>>> {
-        let read = match client.get(&self.identity).await {
-            Ok((data, _)) => {
-                IdentityData::decode(&self.identity, &data).map(|identity| Some(identity.cluster_uuid))
-            }
+        let Some(path) = &self.identity else {
+            return Ok(Ok(None));
+        };
+        let read = match client.get(path).await {
+            Ok((data, _)) => IdentityData::decode(path, &data).map(|identity| Some(identity.cluster_uuid)),
             Err(error) if error.code == ZkCode::NoNode => Ok(None),
-            Err(error) if is_refusal(&error) => Err(error.at(&self.identity)),
+            Err(error) if is_refusal(&error) => Err(error.at(path)),
             Err(error) => return Err(error),
         };
         Ok(read.map_err(|error| {

@@ -5,7 +5,9 @@ use ha_core::Result;
 use ha_core::environment::{Environment, TaskScope};
 use ha_core::ids::ComponentId;
 use ha_core::retrieval::{LeaderObservation, LeaderRetrievalEvents};
+use ha_flink::Generation;
 
+use super::leader_format::LeaderFormat;
 use super::leader_reader::LeaderReader;
 use super::leader_watch::LeaderWatch;
 use super::subscribers::Subscribers;
@@ -23,6 +25,7 @@ pub struct LeaderWatches {
 struct Inner {
     session: ZooKeeperSession,
     paths: ClusterPaths,
+    format: LeaderFormat,
     environment: Environment,
     followed: Mutex<BTreeMap<ComponentId, Weak<Followed>>>,
 }
@@ -40,10 +43,33 @@ pub(super) struct Followed {
 impl LeaderWatches {
     /// The leaders of the cluster of `paths`. Nothing is followed yet.
     pub fn new(session: ZooKeeperSession, paths: ClusterPaths, environment: Environment) -> Self {
+        Self::in_format(LeaderFormat::Native, session, paths, environment)
+    }
+
+    /// The leaders of the Flink cluster of `paths`, as `generation` of Flink tells them. Nothing is followed yet.
+    ///
+    /// Flink has no epochs: the epoch that is told is the transaction that wrote the leader information. A tree that is
+    /// restored or made anew is not noticed.
+    pub fn of_flink(
+        session: ZooKeeperSession,
+        paths: ClusterPaths,
+        generation: Generation,
+        environment: Environment,
+    ) -> Self {
+        Self::in_format(LeaderFormat::Flink(generation), session, paths, environment)
+    }
+
+    fn in_format(
+        format: LeaderFormat,
+        session: ZooKeeperSession,
+        paths: ClusterPaths,
+        environment: Environment,
+    ) -> Self {
         Self {
             inner: Arc::new(Inner {
                 session,
                 paths,
+                format,
                 environment,
                 followed: Mutex::default(),
             }),
@@ -57,7 +83,7 @@ impl LeaderWatches {
         if let Some(one) = followed.get(component).and_then(Weak::upgrade) {
             return one;
         }
-        let reader = Arc::new(LeaderReader::new(&inner.paths, component));
+        let reader = Arc::new(LeaderReader::new(inner.format, &inner.paths, component));
         let subscribers = Arc::new(Subscribers::default());
         let tasks = inner.environment.task_scope();
         let cancelled = tasks.cancellation();

@@ -2,6 +2,7 @@
 
 mod driver;
 mod driver_factory;
+mod leader_format;
 mod leader_reader;
 mod leader_watch;
 mod leader_watches;
@@ -9,7 +10,10 @@ mod subscribers;
 
 pub use driver::ZooKeeperLeaderRetrievalDriver;
 pub use driver_factory::ZooKeeperLeaderRetrievalDriverFactory;
+pub use ha_flink::Generation as FlinkGeneration;
 pub use leader_watches::LeaderWatches;
 
+#[cfg(test)]
+mod flink_tests;
 #[cfg(test)]
 mod tests;

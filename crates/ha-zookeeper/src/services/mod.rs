@@ -11,5 +11,5 @@ mod zookeeper_ha_services;
 
 pub use contender::describe_this_process;
 pub use named_election::named_leader_election;
-pub use named_retrieval::named_leader_retrieval;
+pub use named_retrieval::{flink_leader_retrieval, named_leader_retrieval};
 pub use zookeeper_ha_services::{ServicesOptions, ZooKeeperHaServices};

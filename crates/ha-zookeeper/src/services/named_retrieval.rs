@@ -11,7 +11,8 @@ use ha_core::retrieval::{DefaultLeaderRetrievalService, LeaderRetrievalListener,
 use tokio::sync::watch;
 
 use super::settings::paths_of;
-use crate::retrieval::{LeaderWatches, ZooKeeperLeaderRetrievalDriverFactory};
+use crate::paths::ClusterPaths;
+use crate::retrieval::{FlinkGeneration, LeaderWatches, ZooKeeperLeaderRetrievalDriverFactory};
 use crate::session::{SessionOptions, ZooKeeperSession};
 
 /// Follows the leader of `component` on a session of its own, which `stop` closes. It reads only, and needs no
@@ -24,11 +25,41 @@ pub async fn named_leader_retrieval(
     component: ComponentId,
     environment: Environment,
 ) -> Result<Arc<dyn LeaderRetrievalService>> {
+    retrieval(configuration, component, environment, LeaderWatches::new).await
+}
+
+/// Follows the leader of a component of an Apache Flink cluster, as [`named_leader_retrieval`] does for one of this
+/// library: `dispatcher`, `resource_manager`, `rest_server`, or a job manager.
+///
+/// The configuration names the cluster with Flink's own keys: the quorum, `high-availability.zookeeper.path.root`, and
+/// `high-availability.cluster-id`. The epoch of a leader is the transaction that wrote it; see
+/// [`LeaderWatches::of_flink`].
+///
+/// # Errors
+/// `Invalid` for the configuration; `Unavailable` when ZooKeeper could not be reached. Leader information that cannot be
+/// read is told to the listener, and followed further.
+pub async fn flink_leader_retrieval(
+    configuration: &Configuration,
+    component: ComponentId,
+    generation: FlinkGeneration,
+    environment: Environment,
+) -> Result<Arc<dyn LeaderRetrievalService>> {
+    let watches =
+        |session, paths, environment| LeaderWatches::of_flink(session, paths, generation, environment);
+    retrieval(configuration, component, environment, watches).await
+}
+
+async fn retrieval(
+    configuration: &Configuration,
+    component: ComponentId,
+    environment: Environment,
+    watches: impl FnOnce(ZooKeeperSession, ClusterPaths, Environment) -> LeaderWatches,
+) -> Result<Arc<dyn LeaderRetrievalService>> {
     let cluster_id = HighAvailabilityOptions::cluster_id(configuration)?;
     let paths = paths_of(configuration, &cluster_id)?;
     let options = SessionOptions::from_configuration(configuration)?;
     let session = ZooKeeperSession::connect(options, environment.clone(), HealthMonitor::default()).await?;
-    let watches = LeaderWatches::new(session.clone(), paths, environment.clone());
+    let watches = watches(session.clone(), paths, environment.clone());
     let factory = ZooKeeperLeaderRetrievalDriverFactory::new(watches, component);
     let retrieval =
         DefaultLeaderRetrievalService::new(Arc::new(factory), session.tolerates_suspension(), environment);
