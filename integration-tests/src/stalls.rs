@@ -100,8 +100,9 @@ impl StallWatch {
         let longest = Arc::new(AtomicU64::new(0));
         let (stop, stopped) = channel();
         let seen = Arc::clone(&longest);
+        // Not the thread's own beginning: a stall before that counts.
+        let mut before = now();
         let look = move || {
-            let mut before = now();
             while stopped.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 let after = now();
                 let late = after.saturating_since(before).saturating_sub(LOOK_INTERVAL);
