@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use ha_core::configuration::RemoteStore;
 
 /// The words of `hactl` that there are.
-const WORDS: [&str; 8] = [
+const WORDS: [&str; 9] = [
     "leaders",
     "jobs",
     "checkpoints",
     "results",
+    "blobs",
     "tree",
     "config",
     "completions",

@@ -40,9 +40,18 @@ pub enum Reading {
     Checkpoints(JobId),
     /// The results of ended jobs.
     Results,
+    /// The blobs of all jobs.
+    Blobs,
     /// Everything, as it is stored.
     Tree,
 }
+
+/// Works where nothing is set up: the folder is made first, by hand.
+const BLOBS_EXAMPLE: &str = "\
+Example: the blobs of an empty cluster in a folder
+  mkdir -p /tmp/ha-example/one
+  hactl blobs -D high-availability=filesystem \\
+    -D high-availability.storageDir=/tmp/ha-example -D high-availability.cluster-id=one";
 
 #[derive(Debug, Subcommand)]
 enum CommandWord {
@@ -66,6 +75,15 @@ enum CommandWord {
     },
     /// Show the recorded results of ended jobs
     Results {
+        #[command(flatten)]
+        shared: SharedOptions,
+    },
+    /// Show the blobs of each job, with key, size and file
+    ///
+    /// They are listed from the storage directory, unread: a blob is verified by whoever gets it. What is foreign there
+    /// is reported and left as it is.
+    #[command(after_help = BLOBS_EXAMPLE)]
+    Blobs {
         #[command(flatten)]
         shared: SharedOptions,
     },
@@ -103,6 +121,7 @@ impl Arguments {
             CommandWord::Jobs { shared } => (Command::Read(Reading::Jobs), shared),
             CommandWord::Checkpoints { job, shared } => (Command::Read(Reading::Checkpoints(job)), shared),
             CommandWord::Results { shared } => (Command::Read(Reading::Results), shared),
+            CommandWord::Blobs { shared } => (Command::Read(Reading::Blobs), shared),
             CommandWord::Tree { shared } => (Command::Read(Reading::Tree), shared),
             CommandWord::Config { shared } => (Command::Config, shared),
             CommandWord::Completions { completions, shared } => (Command::Completions(completions), shared),

@@ -11,7 +11,7 @@
 //! With `--output json` each command writes one document. Every document begins with
 //! `"clusterId"`, `"mode"` (`zookeeper` or `filesystem`) and `"location"` (what was read), and ends with `"broken"`:
 //! a list of `{"name","path","reason","candidates":[…]}`. The fields between are documented at [`Leaders`], [`Jobs`],
-//! [`Checkpoints`], [`Results`] and [`Tree`]. [`Config`] is a document of its own. Times are milliseconds since 1970 by the clock of whoever wrote them.
+//! [`Checkpoints`], [`Results`], [`Blobs`] and [`Tree`]. [`Config`] is a document of its own. Times are milliseconds since 1970 by the clock of whoever wrote them.
 
 mod arguments;
 mod cluster;
@@ -21,6 +21,6 @@ mod render;
 pub use arguments::{Arguments, Command, Reading};
 pub use cluster::{Backend, Cluster, ClusterHeader};
 pub use commands::{
-    Checkpoint, Checkpoints, CleanUp, Config, ConfigEntry, Contender, Job, Jobs, Leader, Leaders, Process,
-    RecordedIn, RecordedResult, Report, Results, Tree, TreeNode, run,
+    Blob, Blobs, Checkpoint, Checkpoints, CleanUp, Config, ConfigEntry, Contender, Job, Jobs, Leader,
+    Leaders, Process, RecordedIn, RecordedResult, Report, Results, Tree, TreeNode, run,
 };

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use ha_core::configuration::Configuration;
-use ha_core::environment::Environment;
+use ha_core::environment::{Environment, RandomIdSource};
 use ha_core::health::BrokenEntry;
-use ha_core::ids::{ClusterId, JobId};
+use ha_core::ids::{BlobKey, ClusterId, JobId};
 use ha_core::{ErrorKind, Result};
 use ha_storage::{HaStorage, StateFile, StateKind};
-use hactl::{Checkpoints, Cluster, Jobs, Results, Tree};
+use hactl::{Blobs, Checkpoints, Cluster, Jobs, Results, Tree};
 use tempfile::TempDir;
 
 const JOB: JobId = JobId::from_bytes([1; 16]);
@@ -129,4 +129,91 @@ async fn results_in_a_folder_given_as_a_uri_are_in_the_tree() {
     drop(results);
     let tree = Tree::read(&cluster).await.unwrap();
     assert_eq!(names(&tree.broken), ["results"]);
+}
+
+#[tokio::test]
+async fn blobs_are_listed_by_job_beside_what_is_foreign_there_and_all_is_left() {
+    let directory = TempDir::new().unwrap();
+    let (folder, _, _) = populated(&directory).await;
+    let cluster = open(&configuration(directory.path(), "one")).await.unwrap();
+    let none = Blobs::read(&cluster).await.unwrap();
+    assert!(none.body.blobs.is_empty() && none.broken.is_empty());
+
+    let other = JobId::from_bytes([2; 16]);
+    let mut keys: Vec<_> = [[7; 32], [8; 32]]
+        .map(|hash| BlobKey::new(hash, &RandomIdSource).to_string())
+        .into();
+    keys.sort();
+    for (job, key, content) in [
+        (other, &keys[0], ""),
+        (JOB, &keys[1], "four"),
+        (JOB, &keys[0], "x"),
+    ] {
+        let of_job = folder.join(format!("blobs/{job}"));
+        std::fs::create_dir_all(&of_job).unwrap();
+        std::fs::write(of_job.join(key), content).unwrap();
+    }
+    let of_job = folder.join(format!("blobs/{JOB}"));
+    std::fs::write(folder.join("blobs/README"), "").unwrap();
+    std::fs::write(of_job.join("p-1"), "").unwrap();
+    let link = BlobKey::new([9; 32], &RandomIdSource).to_string();
+    std::os::unix::fs::symlink("/nonexistent", of_job.join(&link)).unwrap();
+    // An upload under way, or one whose process died.
+    std::fs::write(of_job.join(".upload-1"), "").unwrap();
+    let before = entries(&folder.join("blobs"));
+
+    let found = Blobs::read(&cluster).await.unwrap();
+    let shown: Vec<_> = found
+        .body
+        .blobs
+        .iter()
+        .map(|blob| (blob.job_id, blob.key.clone(), blob.size))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            (JOB, keys[0].clone(), 1),
+            (JOB, keys[1].clone(), 4),
+            (other, keys[0].clone(), 0)
+        ]
+    );
+    let first = &found.body.blobs[0];
+    assert_eq!(first.file, format!("blobs/{JOB}/{}", keys[0]));
+    assert_eq!(std::fs::read_to_string(&first.path).unwrap(), "x");
+    assert!(first.modified > 1_700_000_000_000);
+    let mut foreign = names(&found.broken);
+    foreign.sort_unstable();
+    let mut expected = ["README", "p-1", &link];
+    expected.sort_unstable();
+    assert_eq!(foreign, expected);
+    assert_eq!(entries(&folder.join("blobs")), before);
+    let document = serde_json::to_value(&found).unwrap();
+    let fields: Vec<_> = document["blobs"][0]
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
+    assert_eq!(fields, ["file", "jobId", "key", "modified", "path", "size"]);
+
+    // Where something else stands in the place of the folder, that is said.
+    std::fs::remove_dir_all(folder.join("blobs")).unwrap();
+    std::fs::write(folder.join("blobs"), "").unwrap();
+    let found = Blobs::read(&cluster).await.unwrap();
+    assert!(found.body.blobs.is_empty());
+    assert_eq!(names(&found.broken), ["blobs"]);
+}
+
+/// All below a folder, sorted.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(entries(&path));
+        }
+        found.push(path);
+    }
+    found.sort();
+    found
 }

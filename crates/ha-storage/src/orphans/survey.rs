@@ -45,6 +45,18 @@ impl Survey {
         Ok(survey)
     }
 
+    /// The blobs of all jobs, in no order, and what is in their folders and not of the layout. Temporary files are left
+    /// out. Writes nothing, and reads no blob.
+    ///
+    /// # Errors
+    /// `Denied`, `Unavailable`: a listing that is not whole is none.
+    pub async fn blobs(storage: &HaStorage) -> Result<(Vec<ObservedFile>, Vec<ForeignFile>)> {
+        let mut survey = Self::nothing();
+        survey.add_blobs(storage.folder()).await?;
+        survey.files.retain(|file| file.kind == FileKind::Blob);
+        Ok((survey.files, survey.foreign))
+    }
+
     /// A survey that lists nothing, for an observation that refuses.
     pub const fn nothing() -> Self {
         Self {

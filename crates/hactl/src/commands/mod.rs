@@ -1,5 +1,6 @@
 //! One file a command: what it reads, the document it gives, the table it shows.
 
+mod blobs;
 mod checkpoints;
 mod config;
 mod jobs;
@@ -9,6 +10,7 @@ mod results;
 mod run;
 mod tree;
 
+pub use blobs::{Blob, Blobs};
 pub use checkpoints::{Checkpoint, Checkpoints};
 pub use config::{Config, ConfigEntry};
 pub use jobs::{Job, Jobs};

@@ -9,7 +9,7 @@ use ha_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 use super::report::{Body, Report, text_of};
-use super::{Checkpoints, Config, Jobs, Leaders, Results, Tree};
+use super::{Blobs, Checkpoints, Config, Jobs, Leaders, Results, Tree};
 use crate::arguments::{Arguments, Command, Reading};
 use crate::cluster::Cluster;
 
@@ -51,6 +51,7 @@ async fn answer(reading: &Reading, cluster: &Cluster, format: OutputFormat) -> R
         Reading::Jobs => show(Jobs::read(cluster).await?, format),
         Reading::Checkpoints(job) => show(Checkpoints::read(cluster, *job).await?, format),
         Reading::Results => show(Results::read(cluster).await?, format),
+        Reading::Blobs => show(Blobs::read(cluster).await?, format),
         Reading::Tree => show(Tree::read(cluster).await?, format),
     }
 }

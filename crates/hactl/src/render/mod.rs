@@ -5,7 +5,7 @@ mod text;
 mod wrap;
 
 pub(crate) use table::{WIDTH, broken_section, table};
-pub(crate) use text::{escaped, escaped_bytes, shortened};
+pub(crate) use text::{escaped, escaped_bytes, shortened, size};
 pub(crate) use wrap::{push_words, push_wrapped};
 
 pub(crate) use ha_cli::timestamp;

@@ -43,9 +43,41 @@ pub(crate) fn shortened(text: &str, length: usize) -> String {
     short
 }
 
+/// A number of bytes in the largest unit of which there is at least one: `17 B`, `1.5 KiB`.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let exponent = bytes.checked_ilog2().unwrap_or(0) / 10;
+    let Some(unit) = (exponent as usize)
+        .checked_sub(1)
+        .and_then(|place| UNITS.get(place))
+    else {
+        return format!("{bytes} B");
+    };
+    let (whole, shift) = (bytes >> (10 * exponent), 10 * (exponent - 1));
+    // Cut, not rounded: 1023.9 KiB are less than a MiB.
+    let tenths = ((bytes >> shift) & 1023) * 10 / 1024;
+    format!("{whole}.{tenths} {unit}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_in_units() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.0 KiB"),
+            (1536, "1.5 KiB"),
+            ((1 << 20) - 1, "1023.9 KiB"),
+            (1 << 20, "1.0 MiB"),
+            (5 << 30, "5.0 GiB"),
+            (u64::MAX, "15.9 EiB"),
+        ] {
+            assert_eq!(size(bytes), text);
+        }
+    }
 
     #[test]
     fn nothing_reaches_the_terminal_but_text() {

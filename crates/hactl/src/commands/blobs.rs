@@ -1,0 +1,154 @@
+use ha_core::Result;
+use ha_core::health::BrokenEntry;
+use ha_core::ids::JobId;
+use ha_storage::{ForeignFile, ObservedFile, Survey};
+use serde::Serialize;
+
+use super::report::{Body, Report};
+use crate::cluster::{Cluster, millis};
+use crate::render;
+
+/// The blobs of all jobs, as they lie in the storage directory. None is read: whoever gets one verifies it.
+///
+/// ```json
+/// {"clusterId":"one","mode":"filesystem","location":"/data/one","blobs":[
+///   {"jobId":"01010101010101010101010101010101","key":"p-<64 digits>-<32 digits>","size":1536,
+///    "modified":1700000000000,"file":"blobs/01010101010101010101010101010101/p-<64 digits>-<32 digits>",
+///    "path":"/data/one/blobs/01010101010101010101010101010101/p-<64 digits>-<32 digits>"}],"broken":[]}
+/// ```
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Blobs {
+    /// One entry a blob, by job and key.
+    pub blobs: Vec<Blob>,
+}
+
+/// A blob.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Blob {
+    /// The job that it belongs to, by its folder.
+    pub job_id: JobId,
+    /// Its key: `p-`, the SHA-256 of its content, `-`, a random part.
+    pub key: String,
+    /// In bytes.
+    pub size: u64,
+    /// When it was put, by the store's own clock.
+    pub modified: u64,
+    /// Its file, below `<storageDir>/<cluster-id>`.
+    pub file: String,
+    /// The whole path of that.
+    pub path: String,
+}
+
+impl Blobs {
+    /// Lists them.
+    ///
+    /// # Errors
+    /// As [`Cluster::open`]; `NotFound` when there is no such cluster, or no storage directory.
+    pub async fn read(cluster: &Cluster) -> Result<Report<Self>> {
+        let mut broken = Vec::new();
+        // Says where there is no such cluster.
+        cluster.backend().nodes().await?;
+        let (files, foreign) = Survey::blobs(&*cluster.storage().await?).await?;
+        cluster.compare_identities(&mut broken).await?;
+        broken.extend(foreign.into_iter().map(entry_of));
+        broken.sort_by(|a, b| a.path.cmp(&b.path));
+        let mut blobs: Vec<_> = files.into_iter().filter_map(Blob::of).collect();
+        blobs.sort_by(|a, b| (a.job_id, &a.key).cmp(&(b.job_id, &b.key)));
+        Ok(Report {
+            cluster: cluster.header(),
+            body: Self { blobs },
+            broken,
+        })
+    }
+}
+
+impl Blob {
+    fn of(file: ObservedFile) -> Option<Self> {
+        Some(Self {
+            job_id: file.owner?,
+            key: name_of(&file.path).to_owned(),
+            size: file.size,
+            modified: millis(file.last_modified),
+            file: file.path,
+            path: file.place,
+        })
+    }
+}
+
+fn entry_of(foreign: ForeignFile) -> BrokenEntry {
+    BrokenEntry {
+        name: name_of(&foreign.place).to_owned(),
+        path: foreign.place,
+        reason: foreign.reason,
+        candidates: Vec::new(),
+    }
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+impl Body for Blobs {
+    fn table(&self) -> String {
+        let total = self
+            .blobs
+            .iter()
+            .fold(0_u64, |sum, blob| sum.saturating_add(blob.size));
+        let mut text = match self.blobs.len() {
+            0 => return "No blobs.\n".to_owned(),
+            1 => format!("1 blob, {}\n", render::size(total)),
+            number => format!("{number} blobs, {} in all\n", render::size(total)),
+        };
+        // A key takes the whole width: it stands on a line of its own, to be copied whole.
+        for of_job in self.blobs.chunk_by(|a, b| a.job_id == b.job_id) {
+            if let Some(blob) = of_job.first() {
+                text.push_str(&format!("\nJob {}, in blobs/{}:\n", blob.job_id, blob.job_id));
+            }
+            for blob in of_job {
+                text.push_str(&format!(" {}\n", render::escaped(&blob.key)));
+                let (put, size) = (render::timestamp(blob.modified), render::size(blob.size));
+                text.push_str(&format!("    {size}, put {put}\n"));
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_stands_whole_below_its_job() {
+        let blob = |job: u8, digit: &str, size| {
+            let key = format!("p-{}-{}", digit.repeat(64), "0".repeat(32));
+            let job_id = JobId::from_bytes([job; 16]);
+            Blob {
+                job_id,
+                file: format!("blobs/{job_id}/{key}"),
+                path: format!("/data/one/blobs/{job_id}/{key}"),
+                key,
+                size,
+                modified: 0,
+            }
+        };
+        let blobs = vec![blob(1, "a", 1536), blob(1, "b", 0), blob(2, "a", 1024)];
+        let table = Blobs { blobs }.table();
+        let lines: Vec<_> = table.lines().collect();
+        assert_eq!(lines[0], "3 blobs, 2.5 KiB in all");
+        assert!(
+            lines[2].starts_with("Job 0101") && lines[2].ends_with("0101:"),
+            "{table}"
+        );
+        assert_eq!(
+            lines[3].trim_start(),
+            format!("p-{}-{}", "a".repeat(64), "0".repeat(32))
+        );
+        assert!(lines[4].starts_with("    1.5 KiB, put "), "{table}");
+        assert!(lines[8].starts_with("Job 0202"), "{table}");
+        assert!(lines.iter().all(|line| line.len() <= 100), "{table}");
+        assert_eq!(Blobs { blobs: Vec::new() }.table(), "No blobs.\n");
+    }
+}
