@@ -1,6 +1,6 @@
 use ha_core::ids::JobId;
 
-use crate::java::Reader;
+use crate::java::{Object, Reader};
 use crate::undecodable::Undecodable;
 
 const WHAT: &str = "completed checkpoint of Flink";
@@ -53,19 +53,22 @@ impl CompletedCheckpoint {
                 .and_then(|number| u64::try_from(number).ok());
             number.ok_or_else(|| Undecodable::new(WHAT, format!("it has no {field}")))
         };
-        let job = checkpoint.object("job", JOB).and_then(|job| {
-            let half = |name| job.integer(name).map(i64::to_be_bytes);
-            let (lower, upper) = (half("lowerPart")?, half("upperPart")?);
-            <[u8; 16]>::try_from([lower, upper].concat()).ok()
-        });
         Ok(Self {
             id: number("checkpointID")?,
-            job: job.map(JobId::from_bytes),
+            job: job_id(&checkpoint, "job"),
             triggered_millis: number("timestamp")?,
             completed_millis: number("completionTimestamp")?,
             external_path: checkpoint.text("externalPointer").map(str::to_owned),
         })
     }
+}
+
+/// The job id that a field holds: its first eight bytes, then the others.
+pub(crate) fn job_id(object: &Object, field: &str) -> Option<JobId> {
+    let job = object.object(field, JOB)?;
+    let half = |name| job.integer(name).map(i64::to_be_bytes);
+    let bytes = [half("lowerPart")?, half("upperPart")?].concat();
+    bytes.try_into().ok().map(JobId::from_bytes)
 }
 
 #[cfg(test)]

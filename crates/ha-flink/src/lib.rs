@@ -11,6 +11,7 @@
 mod checkpoint_id_counter;
 mod completed_checkpoint;
 mod java;
+mod job_graph;
 mod layout;
 mod leader_information;
 mod pointer;
@@ -19,6 +20,7 @@ mod undecodable;
 
 pub use checkpoint_id_counter::decode_checkpoint_id_counter;
 pub use completed_checkpoint::{CHECKPOINT_PREFIX, CompletedCheckpoint};
+pub use job_graph::{JOB_GRAPH_PREFIX, JobGraph};
 pub use layout::{Component, Generation, Place};
 pub use leader_information::LeaderInformation;
 pub use pointer::Pointer;

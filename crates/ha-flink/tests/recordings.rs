@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ha_core::ids::JobId;
 use ha_flink::{
-    CHECKPOINT_PREFIX, CompletedCheckpoint, Component, LeaderInformation, Place, Pointer, RunningJobStatus,
-    decode_checkpoint_id_counter,
+    CHECKPOINT_PREFIX, CompletedCheckpoint, Component, JobGraph, LeaderInformation, Place, Pointer,
+    RunningJobStatus, decode_checkpoint_id_counter,
 };
 use serde_json::Value;
 
@@ -149,7 +149,8 @@ fn a_running_job_of_2_3_has_its_plan_its_leader_and_three_checkpoints() {
             }
             Place::JobGraph(of) => {
                 assert_eq!(*of, job);
-                assert!(recording.file(data).starts_with(b"\xac\xed"));
+                let graph = JobGraph::decode_prefix(recording.file(data)).unwrap();
+                assert_eq!((graph.job, graph.name.as_deref()), (job, Some("live-job")));
             }
             _ => {}
         }
@@ -178,6 +179,12 @@ fn a_running_job_of_1_14_has_latches_of_its_own_and_is_in_the_registry() {
         _ => None,
     });
     assert_eq!(running, Some((job, RunningJobStatus::Running)));
+    let graph = recording.znodes.iter().find_map(|(_, place, data)| match place {
+        Place::JobGraph(_) => Some(JobGraph::decode_prefix(recording.file(data)).unwrap()),
+        _ => None,
+    });
+    let name = Some("live-job".to_owned());
+    assert_eq!(graph, Some(JobGraph { job, name }));
 }
 
 #[test]
