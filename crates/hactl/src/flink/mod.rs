@@ -1,0 +1,14 @@
+//! What the znodes and files of an Apache Flink cluster say.
+
+mod files;
+mod jobs;
+mod leaders;
+mod summary;
+mod tree;
+
+pub(crate) use jobs::{checkpoints, job_place, jobs};
+pub(crate) use leaders::leaders;
+pub(crate) use summary::summary;
+
+#[cfg(test)]
+mod tests;
