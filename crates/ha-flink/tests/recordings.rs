@@ -9,7 +9,7 @@ use ha_flink::{
     CHECKPOINT_PREFIX, CompletedCheckpoint, Component, JobGraph, LeaderInformation, Place, Pointer,
     RunningJobStatus, decode_checkpoint_id_counter,
 };
-use serde_json::Value;
+use ha_testkit::FlinkRecording;
 
 /// The znodes of a cluster by what they are, and its files by their paths.
 struct Recording {
@@ -17,43 +17,19 @@ struct Recording {
     files: BTreeMap<String, Vec<u8>>,
 }
 
-fn recording(text: &str) -> Recording {
-    let document: Value = serde_json::from_str(text).unwrap();
-    let znodes = document["znodes"].as_array().unwrap().iter().filter_map(|znode| {
-        let path = znode["path"].as_str()?.to_owned();
-        let segments: Vec<_> = path.split('/').skip(3).collect();
-        let hex = znode["dataHex"].as_str()?;
-        let data = (0..hex.len())
-            .step_by(2)
-            .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap());
-        (path != "/flink").then(|| (path.clone(), Place::of(&segments), data.collect()))
-    });
-    let files = document["files"].as_array().unwrap().iter().map(|file| {
-        let content = base64(file["base64"].as_str().unwrap());
-        assert_eq!(file["size"].as_u64().unwrap(), content.len() as u64);
-        (file["path"].as_str().unwrap().to_owned(), content)
-    });
+fn recording(of: &FlinkRecording) -> Recording {
+    let znodes = of
+        .znodes
+        .iter()
+        .filter(|znode| znode.path != "/flink")
+        .map(|znode| {
+            let segments: Vec<_> = znode.path.split('/').skip(3).collect();
+            (znode.path.clone(), Place::of(&segments), znode.data())
+        });
     Recording {
         znodes: znodes.collect(),
-        files: files.collect(),
+        files: of.files().into_iter().collect(),
     }
-}
-
-fn base64(text: &str) -> Vec<u8> {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digits: Vec<_> = text
-        .bytes()
-        .filter_map(|byte| DIGITS.iter().position(|digit| *digit == byte))
-        .collect();
-    let bits = digits.chunks(4).flat_map(|chunk| {
-        let value = chunk.iter().fold(0, |value, digit| value << 6 | digit) << (6 * (4 - chunk.len()));
-        value.to_be_bytes()[5..]
-            .iter()
-            .copied()
-            .take(chunk.len() - 1)
-            .collect::<Vec<_>>()
-    });
-    bits.collect()
 }
 
 impl Recording {
@@ -104,7 +80,7 @@ impl Recording {
 
 #[test]
 fn an_idle_cluster_of_2_3_has_two_processes_and_three_leaders() {
-    let recording = recording(include_str!("../recordings/2.3.0-idle.json"));
+    let recording = recording(&FlinkRecording::idle_2_3());
     recording.expect_nothing_foreign();
     assert_eq!(
         recording.count(|place| matches!(place, Place::LatchNode(None, _))),
@@ -121,7 +97,7 @@ fn an_idle_cluster_of_2_3_has_two_processes_and_three_leaders() {
 
 #[test]
 fn a_running_job_of_2_3_has_its_plan_its_leader_and_three_checkpoints() {
-    let recording = recording(include_str!("../recordings/2.3.0-running.json"));
+    let recording = recording(&FlinkRecording::running_2_3());
     recording.expect_nothing_foreign();
     let job = JobId::from_name("871c6b3ce33cf24f843e42c417ff8b5f").unwrap();
     let leaders = recording.leaders();
@@ -160,7 +136,7 @@ fn a_running_job_of_2_3_has_its_plan_its_leader_and_three_checkpoints() {
 
 #[test]
 fn a_running_job_of_1_14_has_latches_of_its_own_and_is_in_the_registry() {
-    let recording = recording(include_str!("../recordings/1.14.6-running.json"));
+    let recording = recording(&FlinkRecording::running_1_14());
     recording.expect_nothing_foreign();
     let job = JobId::from_name("454c0ae7bd7ba4cbc16fee2728ee099d").unwrap();
     let leaders = recording.leaders();
@@ -189,11 +165,8 @@ fn a_running_job_of_1_14_has_latches_of_its_own_and_is_in_the_registry() {
 
 #[test]
 fn clusters_whose_jobs_have_ended_have_leaders_and_no_jobs() {
-    for text in [
-        include_str!("../recordings/1.14.6-finished-and-cancelled.json"),
-        include_str!("../recordings/2.3.0-finished-and-cancelled.json"),
-    ] {
-        let recording = recording(text);
+    for of in [FlinkRecording::ended_1_14(), FlinkRecording::ended_2_3()] {
+        let recording = recording(&of);
         recording.expect_nothing_foreign();
         assert_eq!(recording.leaders().len(), 3);
         assert_eq!(
@@ -205,11 +178,8 @@ fn clusters_whose_jobs_have_ended_have_leaders_and_no_jobs() {
 
 #[test]
 fn the_first_bytes_of_a_checkpoints_file_are_enough() {
-    for text in [
-        include_str!("../recordings/1.14.6-running.json"),
-        include_str!("../recordings/2.3.0-running.json"),
-    ] {
-        let recording = recording(text);
+    for of in [FlinkRecording::running_1_14(), FlinkRecording::running_2_3()] {
+        let recording = recording(&of);
         for (path, file) in &recording.files {
             if !path.contains("completedCheckpoint") {
                 continue;

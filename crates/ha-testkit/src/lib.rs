@@ -3,6 +3,7 @@
 //! - [`fakes`]: a clock, an id source, a fatal error handler, contenders and listeners that tests steer and that
 //!   record what they were asked.
 //! - [`condition`]: waiting for a condition instead of sleeping for luck.
+//! - [`FlinkRecording`]: what running clusters of Apache Flink kept in ZooKeeper and in files.
 //! - [`contract`]: one suite a trait. [`contract_tests!`](crate::contract_tests) makes one test of each case, so
 //!   that the first failure hides nothing.
 //!
@@ -18,3 +19,6 @@
 pub mod condition;
 pub mod contract;
 pub mod fakes;
+mod flink_recording;
+
+pub use flink_recording::{FlinkRecording, RecordedZnode};

@@ -1,6 +1,9 @@
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use ha_cli::{CompletionsArguments, ManArguments, SharedOptions};
 use ha_core::ids::JobId;
+
+use crate::cluster::ReadingOptions;
+use crate::layout::{LayoutChoice, PathMapping, PathMappings};
 
 /// Shows the high-availability data of a cluster in readable form. Reads only.
 ///
@@ -10,10 +13,48 @@ use ha_core::ids::JobId;
 #[command(name = "hactl", version, propagate_version = true, max_term_width = 100)]
 pub struct Arguments {
     #[command(flatten)]
-    shared: SharedOptions,
+    options: ToolOptions,
 
     #[command(subcommand)]
     command: CommandWord,
+}
+
+/// The options that every command takes, before or after its word.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ToolOptions {
+    /// Those that it shares with the other programs.
+    #[command(flatten)]
+    pub shared: SharedOptions,
+
+    /// Whose data it is [default: auto]
+    #[arg(long, value_name = "LAYOUT", help_heading = "Shared options")]
+    pub layout: Option<LayoutChoice>,
+
+    /// Where the files lie that Flink's pointers name: TO is a path here that stands for FROM; may be repeated
+    #[arg(long = "map-path", value_name = "FROM=TO", help_heading = "Shared options")]
+    pub mappings: Vec<PathMapping>,
+}
+
+impl ToolOptions {
+    /// The options before the command word together with those after it, which win.
+    #[must_use]
+    fn merged_with(mut self, later: Self) -> Self {
+        let mut mappings = later.mappings;
+        mappings.append(&mut self.mappings);
+        Self {
+            shared: self.shared.merged_with(later.shared),
+            layout: later.layout.or(self.layout),
+            mappings,
+        }
+    }
+
+    /// How a cluster is read.
+    pub fn reading(&self) -> ReadingOptions {
+        ReadingOptions {
+            layout: self.layout.unwrap_or_default(),
+            mappings: PathMappings(self.mappings.clone()),
+        }
+    }
 }
 
 /// What to do.
@@ -58,12 +99,12 @@ enum CommandWord {
     /// Show who leads each component since when, and who stands by
     Leaders {
         #[command(flatten)]
-        shared: SharedOptions,
+        options: ToolOptions,
     },
     /// Show all jobs: stored job graphs, checkpoints, registry, results
     Jobs {
         #[command(flatten)]
-        shared: SharedOptions,
+        options: ToolOptions,
     },
     /// Show the checkpoints of one job, each with its file
     Checkpoints {
@@ -71,12 +112,12 @@ enum CommandWord {
         #[arg(value_name = "JOB")]
         job: JobId,
         #[command(flatten)]
-        shared: SharedOptions,
+        options: ToolOptions,
     },
     /// Show the recorded results of ended jobs
     Results {
         #[command(flatten)]
-        shared: SharedOptions,
+        options: ToolOptions,
     },
     /// Show the blobs of each job, with key, size and file
     ///
@@ -85,49 +126,49 @@ enum CommandWord {
     #[command(after_help = BLOBS_EXAMPLE)]
     Blobs {
         #[command(flatten)]
-        shared: SharedOptions,
+        options: ToolOptions,
     },
     /// Show all options: what is set and by what, else the default
     Config {
         #[command(flatten)]
-        shared: SharedOptions,
+        options: ToolOptions,
     },
     /// Write the completions for a shell to stdout
     Completions {
         #[command(flatten)]
         completions: CompletionsArguments,
         #[command(flatten)]
-        shared: SharedOptions,
+        options: ToolOptions,
     },
     /// Write the manual pages to a directory
     Man {
         #[command(flatten)]
         man: ManArguments,
         #[command(flatten)]
-        shared: SharedOptions,
+        options: ToolOptions,
     },
     /// Show every znode (mode filesystem: every file) of the cluster with its text
     Tree {
         #[command(flatten)]
-        shared: SharedOptions,
+        options: ToolOptions,
     },
 }
 
 impl Arguments {
     /// The command, and the shared options from before and after its word.
-    pub fn into_parts(self) -> (Command, SharedOptions) {
-        let (command, shared) = match self.command {
-            CommandWord::Leaders { shared } => (Command::Read(Reading::Leaders), shared),
-            CommandWord::Jobs { shared } => (Command::Read(Reading::Jobs), shared),
-            CommandWord::Checkpoints { job, shared } => (Command::Read(Reading::Checkpoints(job)), shared),
-            CommandWord::Results { shared } => (Command::Read(Reading::Results), shared),
-            CommandWord::Blobs { shared } => (Command::Read(Reading::Blobs), shared),
-            CommandWord::Tree { shared } => (Command::Read(Reading::Tree), shared),
-            CommandWord::Config { shared } => (Command::Config, shared),
-            CommandWord::Completions { completions, shared } => (Command::Completions(completions), shared),
-            CommandWord::Man { man, shared } => (Command::Man(man), shared),
+    pub fn into_parts(self) -> (Command, ToolOptions) {
+        let (command, options) = match self.command {
+            CommandWord::Leaders { options } => (Command::Read(Reading::Leaders), options),
+            CommandWord::Jobs { options } => (Command::Read(Reading::Jobs), options),
+            CommandWord::Checkpoints { job, options } => (Command::Read(Reading::Checkpoints(job)), options),
+            CommandWord::Results { options } => (Command::Read(Reading::Results), options),
+            CommandWord::Blobs { options } => (Command::Read(Reading::Blobs), options),
+            CommandWord::Tree { options } => (Command::Read(Reading::Tree), options),
+            CommandWord::Config { options } => (Command::Config, options),
+            CommandWord::Completions { completions, options } => (Command::Completions(completions), options),
+            CommandWord::Man { man, options } => (Command::Man(man), options),
         };
-        (command, self.shared.merged_with(shared))
+        (command, self.options.merged_with(options))
     }
 }
 
@@ -146,10 +187,35 @@ mod tests {
     #[test]
     fn shared_options_stand_before_and_after_the_word() {
         let arguments = Arguments::parse_from(["hactl", "-Da=1", "jobs", "--output", "json", "-D", "b=2"]);
-        let (command, shared) = arguments.into_parts();
+        let (command, options) = arguments.into_parts();
         assert_eq!(command, Command::Read(Reading::Jobs));
-        assert_eq!(shared.output(), OutputFormat::Json);
-        assert_eq!(shared.definitions.len(), 2);
+        assert_eq!(options.shared.output(), OutputFormat::Json);
+        assert_eq!(options.shared.definitions.len(), 2);
+    }
+
+    #[test]
+    fn layout_and_mappings_stand_before_and_after_the_word_and_the_later_ones_count_first() {
+        let line = [
+            "hactl",
+            "--layout",
+            "native",
+            "--map-path",
+            "/a=/b",
+            "jobs",
+            "--layout",
+            "flink",
+            "--map-path",
+            "/a/c=/d",
+        ];
+        let (_, options) = Arguments::parse_from(line).into_parts();
+        let reading = options.reading();
+        assert_eq!(reading.layout, LayoutChoice::Flink);
+        assert_eq!(reading.mappings.local("file:/a/c/x"), Some("/d/x".into()));
+        assert_eq!(reading.mappings.local("file:/a/x"), Some("/b/x".into()));
+        for wrong in [["--layout", "curator"], ["--map-path", "/a"]] {
+            let error = Arguments::try_parse_from([&["hactl", "jobs"][..], &wrong].concat()).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{wrong:?}");
+        }
     }
 
     #[test]

@@ -3,6 +3,12 @@
 //! Every command here only reads: it opens a ZooKeeper session, asks, and closes the session again; in the mode
 //! `filesystem` it reads the files. What cannot be read is shown with its path and the reason, beside the rest.
 //!
+//! # Flink's data
+//! The same commands read the clusters of Apache Flink 1.13 to 2.x (`--layout`, which is told by what is there unless it
+//! is given), with Flink's own configuration keys. What its pointers name is looked at where it lies on this machine;
+//! `--map-path FROM=TO` says where a copy lies. What Flink does not record is `null`: names of processes, epochs,
+//! checksums.
+//!
 //! # Exit codes
 //! 0; 1 when something is broken or what was asked for is not there; 2 for wrong usage or configuration; 3 when
 //! ZooKeeper or the storage cannot be reached.
@@ -16,11 +22,13 @@
 mod arguments;
 mod cluster;
 mod commands;
+mod layout;
 mod render;
 
-pub use arguments::{Arguments, Command, Reading};
-pub use cluster::{Backend, Cluster, ClusterHeader};
+pub use arguments::{Arguments, Command, Reading, ToolOptions};
+pub use cluster::{Backend, Cluster, ClusterHeader, ReadingOptions};
 pub use commands::{
     Blob, Blobs, Checkpoint, Checkpoints, CleanUp, Config, ConfigEntry, Contender, Job, Jobs, Leader,
     Leaders, Process, RecordedIn, RecordedResult, Report, Results, Tree, TreeNode, run,
 };
+pub use layout::{Layout, LayoutChoice, PathMapping, PathMappings};

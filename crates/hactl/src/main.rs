@@ -8,14 +8,14 @@ use ha_core::{Error, ErrorKind};
 use hactl::{Arguments, run};
 
 fn main() -> ExitCode {
-    let (command, shared) = Arguments::parse().into_parts();
+    let (command, options) = Arguments::parse().into_parts();
     // Quieter than a cluster process: what happens is the answer itself.
-    init_logging(&shared, LogLevel::Warn);
+    init_logging(&options.shared, LogLevel::Warn);
     let outcome = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Error::new(ErrorKind::Internal, "the runtime cannot be started").caused_by(error))
-        .and_then(|runtime| runtime.block_on(run(&command, &shared)));
+        .and_then(|runtime| runtime.block_on(run(&command, &options)));
     match outcome {
         Ok(code) => code.into(),
         Err(error) => {

@@ -94,7 +94,7 @@ async fn what_is_no_regular_file_or_foreign_is_broken_beside_the_good() {
         .iter()
         .map(|checkpoint| (checkpoint.id, checkpoint.readable))
         .collect();
-    assert_eq!(states, [(1, true), (2, false)]);
+    assert_eq!(states, [(1, Some(true)), (2, Some(false))]);
     let newest = newest.path.rsplit('/').next().unwrap();
     assert_eq!(names(&found.broken), [newest, "note"]);
     assert!(found.broken[0].candidates[0].ends_with(&older.path));

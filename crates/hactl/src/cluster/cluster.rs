@@ -10,20 +10,22 @@ use ha_core::ids::{ClusterId, JobId};
 use ha_core::jobs::{JobResultEntry, JobResultStore as _};
 use ha_core::{Error, ErrorKind, Result};
 use ha_storage::{FileSystemJobResultStore, HaStorage, JobResultStoreSettings, StorageDirectory};
-use ha_zookeeper::client::{WireClient, connect_client};
+use ha_zookeeper::client::WireClient;
 use ha_zookeeper::paths::ClusterPaths;
-use ha_zookeeper::session::SessionOptions;
 use serde::Serialize;
 
+use crate::layout::{Layout, LayoutChoice, PathMappings};
+
+use super::opening::{connect, expect_cluster, nothing_to_read, results_folder};
 use super::{
-    FoundFile, JobPlace, Nodes, StoredCheckpoint, StoredJobs, identity, stored_in_files, stored_in_zookeeper,
-    walk,
+    FoundFile, JobPlace, Nodes, StoredCheckpoint, StoredJobs, flink, identity, stored_in_files,
+    stored_in_zookeeper, walk,
 };
 
 /// The name of the factory of the mode `filesystem`.
 const FILESYSTEM: &str = "filesystem";
-/// The folder of all clusters' results in the storage directory.
-const RESULTS: &str = "job-results-store";
+/// Flink's folder of all clusters' results in the storage directory (`JobResultStoreOptions`, from 1.15 on).
+const FLINK_RESULTS: &str = "job-result-store";
 
 /// What every answer begins with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -44,6 +46,16 @@ pub struct Cluster {
     environment: Environment,
     backend: Backend,
     location: String,
+    mappings: PathMappings,
+}
+
+/// How a cluster is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadingOptions {
+    /// Whose layout it is.
+    pub layout: LayoutChoice,
+    /// Where the files lie that Flink's pointers name.
+    pub mappings: PathMappings,
 }
 
 /// Where pointers and leaders are.
@@ -54,6 +66,8 @@ pub enum Backend {
         client: Arc<WireClient>,
         /// The cluster's paths.
         paths: ClusterPaths,
+        /// Whose layout it is.
+        layout: Layout,
     },
     /// In files.
     Files,
@@ -66,6 +80,18 @@ impl Cluster {
     /// `Invalid` for a wrong configuration and for a mode that keeps nothing; `Unavailable` when ZooKeeper or the
     /// storage cannot be reached.
     pub async fn open(configuration: &Configuration, environment: &Environment) -> Result<Self> {
+        Self::open_with(configuration, ReadingOptions::default(), environment).await
+    }
+
+    /// The same, for a layout that is not told by what is there, and for files that lie elsewhere than pointers say.
+    ///
+    /// # Errors
+    /// As [`Cluster::open`]; `Invalid` for Flink's layout in the mode `filesystem`.
+    pub async fn open_with(
+        configuration: &Configuration,
+        options: ReadingOptions,
+        environment: &Environment,
+    ) -> Result<Self> {
         for warning in HighAvailabilityOptions::validate(configuration)? {
             tracing::warn!("{warning}");
         }
@@ -77,7 +103,11 @@ impl Cluster {
             other => return Err(nothing_to_read(other)),
         };
         let (backend, location) = if in_zookeeper {
-            connect(configuration, &cluster_id, environment).await?
+            connect(configuration, &cluster_id, options.layout, environment).await?
+        } else if options.layout == LayoutChoice::Flink {
+            return Err(Error::invalid("Flink keeps nothing in the mode filesystem")
+                .at("--layout")
+                .advise("set high-availability to zookeeper, and its quorum to that of the Flink cluster"));
         } else {
             let storage =
                 HaStorage::open_existing(storage_dir(configuration)?, &cluster_id, environment).await?;
@@ -92,6 +122,7 @@ impl Cluster {
             environment: environment.clone(),
             backend,
             location,
+            mappings: options.mappings,
         })
     }
 
@@ -113,6 +144,17 @@ impl Cluster {
         &self.backend
     }
 
+    /// Whether it is a cluster of Apache Flink.
+    pub fn is_flinks(&self) -> bool {
+        matches!(
+            self.backend,
+            Backend::ZooKeeper {
+                layout: Layout::Flink(_),
+                ..
+            }
+        )
+    }
+
     /// The storage of the cluster, open for reading. Only commands that need it ask, so that the others work while
     /// it is away.
     ///
@@ -126,6 +168,9 @@ impl Cluster {
     /// What is stored about jobs, apart from results.
     pub(crate) async fn stored_jobs(&self, broken: &mut Vec<BrokenEntry>) -> Result<StoredJobs> {
         match self.backend.nodes().await? {
+            Some((nodes, paths)) if self.is_flinks() => {
+                flink::jobs(&nodes, paths, &self.mappings, broken).await
+            }
             Some((nodes, paths)) => stored_in_zookeeper::jobs(self, &nodes, paths, broken).await,
             None => stored_in_files::jobs(&*self.storage().await?, broken).await,
         }
@@ -133,7 +178,8 @@ impl Cluster {
 
     /// Reports a storage that is not the one of the tree. One that cannot be reached is told by who reads from it.
     pub(crate) async fn compare_identities(&self, broken: &mut Vec<BrokenEntry>) -> Result<()> {
-        if let Some((nodes, paths)) = self.backend.nodes().await?
+        if !self.is_flinks()
+            && let Some((nodes, paths)) = self.backend.nodes().await?
             && let Ok(storage) = self.storage().await
         {
             identity::compare(&nodes, paths, &storage, broken).await?;
@@ -144,9 +190,11 @@ impl Cluster {
     /// The ends of jobs that are decided and not in a file yet.
     pub(crate) async fn decided_results(&self, broken: &mut Vec<BrokenEntry>) -> Result<Vec<JobResultEntry>> {
         match self.backend.nodes().await? {
-            Some((nodes, paths)) => stored_in_zookeeper::decided_results(&nodes, paths, broken).await,
+            Some((nodes, paths)) if !self.is_flinks() => {
+                stored_in_zookeeper::decided_results(&nodes, paths, broken).await
+            }
             // There the file itself decides.
-            None => Ok(Vec::new()),
+            Some(_) | None => Ok(Vec::new()),
         }
     }
 
@@ -157,6 +205,9 @@ impl Cluster {
         broken: &mut Vec<BrokenEntry>,
     ) -> Result<Option<Vec<StoredCheckpoint>>> {
         match self.backend.nodes().await? {
+            Some((nodes, paths)) if self.is_flinks() => {
+                flink::checkpoints(&nodes, paths, job_id, &self.mappings, broken).await
+            }
             Some((nodes, paths)) => {
                 stored_in_zookeeper::checkpoints(self, &nodes, paths, job_id, broken).await
             }
@@ -167,6 +218,7 @@ impl Cluster {
     /// What tells of one job's checkpoints, by direct look-ups.
     pub(crate) async fn job_place(&self, job_id: JobId, broken: &mut Vec<BrokenEntry>) -> Result<JobPlace> {
         match self.backend.nodes().await? {
+            Some((nodes, paths)) if self.is_flinks() => flink::job_place(&nodes, paths, job_id, broken).await,
             Some((nodes, paths)) => stored_in_zookeeper::job_place(&nodes, paths, job_id, broken).await,
             None => stored_in_files::job_place(&*self.storage().await?, job_id, broken).await,
         }
@@ -177,7 +229,9 @@ impl Cluster {
         &self,
         broken: &mut Vec<BrokenEntry>,
     ) -> Result<(Vec<JobResultEntry>, Vec<JobResultEntry>)> {
-        let store = self.result_store().await?;
+        let Some(store) = self.result_store().await? else {
+            return Ok((Vec::new(), Vec::new()));
+        };
         let dirty = store.dirty_results().await?;
         let clean = store.clean_results().await?;
         for entry in dirty.broken.into_iter().chain(clean.broken) {
@@ -189,11 +243,23 @@ impl Cluster {
         Ok((dirty.entries, clean.entries))
     }
 
-    /// Where results are, open for reading.
-    async fn result_store(&self) -> Result<Arc<FileSystemJobResultStore>> {
-        let settings = JobResultStoreSettings::from_configuration(&self.configuration)?;
+    /// Where results are, open for reading; `None` where Flink keeps none: before 1.15, or before the first end of a job.
+    async fn result_store(&self) -> Result<Option<Arc<FileSystemJobResultStore>>> {
+        let mut settings = JobResultStoreSettings::from_configuration(&self.configuration)?;
         let storage = self.storage().await?;
-        FileSystemJobResultStore::open_existing(storage, settings, HealthMonitor::default()).await
+        let is_flinks_own = self.is_flinks() && settings.storage_path.is_none();
+        if is_flinks_own {
+            let text = self
+                .configuration
+                .get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
+            let text = text.trim_end_matches('/');
+            let folder = format!("{text}/{FLINK_RESULTS}/{}", self.cluster_id);
+            settings.storage_path = Some(StorageDirectory::new(folder, &self.configuration));
+        }
+        match FileSystemJobResultStore::open_existing(storage, settings, HealthMonitor::default()).await {
+            Err(error) if is_flinks_own && error.kind() == ErrorKind::NotFound => Ok(None),
+            opened => opened.map(Some),
+        }
     }
 
     /// Every file of the cluster (mode `filesystem`), with the first `limit` bytes of each.
@@ -251,7 +317,7 @@ impl Backend {
     /// # Errors
     /// `NotFound` when there is no cluster node: the error lists the clusters that are there.
     pub(crate) async fn nodes(&self) -> Result<Option<(Nodes, &ClusterPaths)>> {
-        let Self::ZooKeeper { client, paths } = self else {
+        let Self::ZooKeeper { client, paths, .. } = self else {
             return Ok(None);
         };
         let nodes = Nodes::new(Arc::clone(client) as _);
@@ -280,77 +346,4 @@ impl Backend {
 fn storage_dir(configuration: &Configuration) -> Result<StorageDirectory> {
     let text = configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
     Ok(StorageDirectory::new(text, configuration))
-}
-
-/// That there is something of the cluster: its folder, or results that outlived it.
-fn expect_cluster(folder: &Path, cluster_id: &ClusterId) -> Result<()> {
-    if folder.is_dir() || results_folder(folder, cluster_id).is_dir() {
-        return Ok(());
-    }
-    let storage_dir = folder.parent().unwrap_or(folder);
-    let mut others: Vec<_> = [storage_dir.to_owned(), storage_dir.join(RESULTS)]
-        .iter()
-        .filter_map(|parent| std::fs::read_dir(parent).ok())
-        .flatten()
-        .filter_map(std::result::Result::ok)
-        .filter(|entry| entry.path().is_dir())
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| name != RESULTS && ClusterId::new(name).is_ok())
-        .collect();
-    others.sort();
-    others.dedup();
-    let error = Error::new(
-        ErrorKind::NotFound,
-        "there is no such cluster in the storage directory",
-    )
-    .at(folder.display().to_string())
-    .not_applied();
-    let storage_dir = storage_dir.display();
-    Err(if others.is_empty() {
-        error.advise(format!(
-            "check high-availability.storageDir and cluster-id: no cluster is in {storage_dir}"
-        ))
-    } else {
-        error.advise(format!(
-            "check high-availability.cluster-id: in {storage_dir} are {}",
-            others.join(", ")
-        ))
-    })
-}
-
-/// The default folder of a cluster's results.
-fn results_folder(cluster_folder: &Path, cluster_id: &ClusterId) -> PathBuf {
-    cluster_folder.with_file_name(RESULTS).join(cluster_id.as_str())
-}
-
-async fn connect(
-    configuration: &Configuration,
-    cluster_id: &ClusterId,
-    environment: &Environment,
-) -> Result<(Backend, String)> {
-    let quorum = configuration.get(&HighAvailabilityOptions::HA_ZOOKEEPER_QUORUM)?;
-    let root = configuration.get(&HighAvailabilityOptions::HA_ZOOKEEPER_ROOT)?;
-    let paths = ClusterPaths::new(&quorum.chroot, &root, cluster_id)?;
-    let options = SessionOptions::from_configuration(configuration)?;
-    let client = connect_client(
-        &options.servers,
-        options.session_timeout,
-        options.connection_timeout,
-        environment.clock.as_ref(),
-    )
-    .await?;
-    let location = format!("{}{}", options.servers, paths.cluster());
-    Ok((Backend::ZooKeeper { client, paths }, location))
-}
-
-fn nothing_to_read(mode: &HighAvailabilityMode) -> Error {
-    match mode {
-        HighAvailabilityMode::None => {
-            Error::invalid("in the mode NONE nothing outlives the process, so there is nothing to read")
-        }
-        HighAvailabilityMode::Kubernetes => Error::invalid("the mode KUBERNETES is not built"),
-        other => Error::invalid(format!("hactl does not know how the mode {other} keeps its data")),
-    }
-    .at(HighAvailabilityOptions::HA_MODE.key())
-    .advise("set high-availability to zookeeper or filesystem, by --config FILE or -D, as for the cluster")
 }

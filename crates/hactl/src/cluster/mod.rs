@@ -2,14 +2,18 @@
 
 mod cluster;
 mod files;
+mod flink;
 mod identity;
+mod layout_detection;
 mod listing;
 mod nodes;
+mod opening;
 mod stored;
 mod stored_in_files;
 mod stored_in_zookeeper;
 
-pub use cluster::{Backend, Cluster, ClusterHeader};
+pub use cluster::{Backend, Cluster, ClusterHeader, ReadingOptions};
 pub(crate) use files::{FoundFile, millis, walk};
+pub(crate) use flink::{FlinkContender, FlinkLeader, leaders as flink_leaders, summary as flink_summary};
 pub(crate) use nodes::{Node, Nodes};
-pub(crate) use stored::{JobPlace, StoredCheckpoint, StoredJobs};
+pub(crate) use stored::{JobPlace, StoredCheckpoint, StoredGraph, StoredJobs};

@@ -21,8 +21,8 @@ pub(crate) struct StoredGraph {
     pub(crate) file: String,
     /// Of the state file, in bytes.
     pub(crate) size: u64,
-    /// Whether the state file is what its pointer or its own header says.
-    pub(crate) readable: bool,
+    /// Whether the state file is what its pointer or its own header says; `None` where that cannot be told.
+    pub(crate) readable: Option<bool>,
     /// The end that was decided, where it is recorded beside the graph.
     pub(crate) terminal: Option<JobResultEntry>,
 }
@@ -43,8 +43,10 @@ pub(crate) struct StoredCheckpoint {
     pub(crate) write_id: Option<Uuid>,
     /// When it was published.
     pub(crate) published: u64,
-    /// Whether the state file is what its pointer or its own header says.
-    pub(crate) readable: bool,
+    /// Where it can be resumed from by hand, when its file says so.
+    pub(crate) external_path: Option<String>,
+    /// Whether the state file is what its pointer or its own header says; `None` where that cannot be told.
+    pub(crate) readable: Option<bool>,
 }
 
 /// What is stored about jobs, apart from results.
@@ -56,6 +58,8 @@ pub(crate) struct StoredJobs {
     /// The id that the next checkpoint gets.
     pub(crate) next_checkpoint: BTreeMap<JobId, CheckpointId>,
     pub(crate) registry: BTreeMap<JobId, JobSchedulingStatus>,
+    /// Whether jobs are registered at all when they begin to run. Flink does not from 1.15 on.
+    pub(crate) has_registry: bool,
 }
 
 /// What tells of one job's checkpoints, apart from themselves.

@@ -18,7 +18,10 @@ const NAME: &str = "name";
 
 /// What the files say about jobs, where there are no pointers.
 pub(super) async fn jobs(storage: &HaStorage, broken: &mut Vec<BrokenEntry>) -> Result<StoredJobs> {
-    let mut stored = StoredJobs::default();
+    let mut stored = StoredJobs {
+        has_registry: true,
+        ..StoredJobs::default()
+    };
     let name = |state: State| state.attributes.get(NAME).cloned();
     for (listed, name) in read(storage, StateKind::JobGraph, None, name, broken).await? {
         stored.graphs.insert(
@@ -27,7 +30,7 @@ pub(super) async fn jobs(storage: &HaStorage, broken: &mut Vec<BrokenEntry>) -> 
                 path: storage.display(&listed.path),
                 file: listed.path,
                 size: listed.size,
-                readable: name.is_some(),
+                readable: Some(name.is_some()),
                 name: name.flatten(),
                 terminal: None,
             },
@@ -79,7 +82,8 @@ pub(super) async fn checkpoints(
                 crc32c: None,
                 write_id: None,
                 published: millis(listed.last_modified),
-                readable: state.is_some(),
+                external_path: None,
+                readable: Some(state.is_some()),
                 file: listed.path,
             })
         })

@@ -26,7 +26,10 @@ pub(super) async fn jobs(
     paths: &ClusterPaths,
     broken: &mut Vec<BrokenEntry>,
 ) -> Result<StoredJobs> {
-    let mut stored = StoredJobs::default();
+    let mut stored = StoredJobs {
+        has_registry: true,
+        ..StoredJobs::default()
+    };
     let storage = storage(cluster, broken).await;
     let pointers = job_graph_pointers(nodes, paths, broken).await?;
     let files = pointers
@@ -52,7 +55,7 @@ pub(super) async fn jobs(
                 path: node.path,
                 file: pointer.file.path,
                 size: pointer.file.size,
-                readable,
+                readable: Some(readable),
                 terminal: pointer.terminal,
             },
         );
@@ -227,7 +230,8 @@ async fn checkpoints_now(
         .filter_map(|((id, node, pointer), readable)| {
             Some(StoredCheckpoint {
                 id,
-                readable: readable?,
+                external_path: None,
+                readable: Some(readable?),
                 published: u64::try_from(node.stat.mtime).unwrap_or(0),
                 path: node.path,
                 file: pointer.file.path,

@@ -25,14 +25,17 @@ pub struct Checkpoints {
 pub struct Checkpoint {
     /// Its id.
     pub id: u64,
-    /// Whether its file was read and is what its pointer (without pointers: its header) says.
-    pub readable: bool,
+    /// Whether its file was read and is what its pointer (without pointers: its header) says; `null` where it lies where
+    /// it cannot be checked.
+    pub readable: Option<bool>,
     /// When it was published.
     pub published: u64,
     /// The size of its file, in bytes.
     pub size: u64,
-    /// Its file, below `<storageDir>/<cluster-id>`.
+    /// Its file, below `<storageDir>/<cluster-id>` (Flink's: its URI).
     pub file: String,
+    /// Where Flink can be resumed from it by hand, when the file says so; `null` else.
+    pub external_path: Option<String>,
     /// The CRC-32C of its file in hexadecimal, as its pointer says; `null` without pointers.
     pub crc32c: Option<String>,
     /// The id of the write that published it; `null` without pointers.
@@ -64,7 +67,7 @@ impl Checkpoints {
         let found = found.unwrap_or_default();
         let candidates: Vec<_> = found
             .iter()
-            .filter(|checkpoint| checkpoint.readable)
+            .filter(|checkpoint| checkpoint.readable == Some(true))
             .map(|checkpoint| checkpoint.path.clone())
             .collect();
         for entry in &mut broken {
@@ -92,6 +95,7 @@ impl From<StoredCheckpoint> for Checkpoint {
             published: stored.published,
             size: stored.size,
             file: stored.file,
+            external_path: stored.external_path,
             crc32c: stored.crc32c.map(|crc32c| format!("{crc32c:08x}")),
             write_id: stored.write_id,
             path: stored.path,
@@ -111,7 +115,12 @@ impl Body for Checkpoints {
         let rows = self.checkpoints.iter().map(|checkpoint| {
             [
                 checkpoint.id.to_string(),
-                if checkpoint.readable { "readable" } else { "BROKEN" }.to_owned(),
+                match checkpoint.readable {
+                    Some(true) => "readable",
+                    Some(false) => "BROKEN",
+                    None => "not checked",
+                }
+                .to_owned(),
                 render::timestamp(checkpoint.published),
                 checkpoint.size.to_string(),
                 render::escaped(&checkpoint.file),

@@ -45,11 +45,11 @@ pub struct Job {
     pub next_checkpoint_id: Option<u64>,
     /// Where its job graph is: the pointer's znode, or the file; `null` when there is none.
     pub job_graph: Option<String>,
-    /// The file that the pointer names, below `<storageDir>/<cluster-id>`; `null` when there is none.
+    /// The file that the pointer names, below `<storageDir>/<cluster-id>` (Flink's: its URI); `null` when there is none.
     pub job_graph_file: Option<String>,
     /// The size of that file, in bytes.
     pub job_graph_size: Option<u64>,
-    /// Whether the job graph's file can be read; `null` when there is none.
+    /// Whether the job graph's file can be read; `null` when there is none, or it lies where it cannot be checked.
     pub job_graph_readable: Option<bool>,
     /// When it ended; `null` for one that has not.
     pub end_time: Option<u64>,
@@ -105,11 +105,15 @@ impl Job {
         let graph = stored.graphs.get(&id);
         let registry = stored.registry.get(&id).copied();
         let checkpoints = stored.checkpoints.get(&id).map(Vec::as_slice).unwrap_or_default();
-        let status = match (result, registry, graph) {
-            (Some(result), _, _) => result.status.clone(),
-            (None, Some(JobSchedulingStatus::Running), Some(_)) => "RUNNING".to_owned(),
-            (None, _, Some(_)) => "CREATED".to_owned(),
-            (None, _, None) => "UNKNOWN".to_owned(),
+        let runs = match stored.has_registry {
+            true => registry == Some(JobSchedulingStatus::Running),
+            false => leader.is_some(),
+        };
+        let status = match (result, graph) {
+            (Some(result), _) => result.status.clone(),
+            (None, Some(_)) if runs => "RUNNING".to_owned(),
+            (None, Some(_)) => "CREATED".to_owned(),
+            (None, None) => "UNKNOWN".to_owned(),
         };
         Self {
             id,
@@ -127,7 +131,7 @@ impl Job {
             job_graph: graph.map(|graph| graph.path.clone()),
             job_graph_file: graph.map(|graph| graph.file.clone()),
             job_graph_size: graph.map(|graph| graph.size),
-            job_graph_readable: graph.map(|graph| graph.readable),
+            job_graph_readable: graph.and_then(|graph| graph.readable),
             end_time: result.and_then(|result| result.end_time),
             reason: result.and_then(|result| result.reason.clone()),
         }

@@ -6,7 +6,7 @@ use ha_zookeeper::paths::ClusterPaths;
 use serde::Serialize;
 
 use super::report::{Body, Report};
-use crate::cluster::{Cluster, Node, Nodes};
+use crate::cluster::{Cluster, FlinkContender, FlinkLeader, Node, Nodes, flink_leaders};
 use crate::render;
 
 /// Who leads, and who stands in the election.
@@ -35,7 +35,7 @@ pub struct Leader {
     pub address: Option<String>,
     /// The leader session id, `null` when nobody leads.
     pub session_id: Option<LeaderSessionId>,
-    /// The number of the grant, `null` when nobody leads.
+    /// The number of the grant, `null` when nobody leads, and where grants have none (Flink's).
     pub epoch: Option<u64>,
     /// Since when it leads, by the ZooKeeper server's clock; `null` when nobody leads.
     pub since: Option<u64>,
@@ -61,13 +61,13 @@ pub struct Process {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Contender {
-    /// The process.
-    pub process: Process,
+    /// The process; `null` where its latch does not say (Flink's).
+    pub process: Option<Process>,
     /// Whether it has claimed leadership and is first: it leads as long as its lease holds.
     pub leading: bool,
     /// The operator's command, where it is one; it contends for no component.
     pub tool: Option<String>,
-    /// The name of the named election, `null` for the cluster's own.
+    /// The name of the named election (of Flink before 1.15: the component), `null` for the cluster's own.
     pub election: Option<String>,
     /// Since when it stands in the election, by the ZooKeeper server's clock.
     pub since: u64,
@@ -94,6 +94,14 @@ impl Leaders {
     pub async fn read(cluster: &Cluster) -> Result<Report<Self>> {
         let mut broken = Vec::new();
         let body = match cluster.backend().nodes().await? {
+            Some((nodes, paths)) if cluster.is_flinks() => {
+                let (leaders, contenders) = flink_leaders(&nodes, paths, &mut broken).await?;
+                Self {
+                    leaders: leaders.into_iter().map(Leader::from).collect(),
+                    contenders: contenders.into_iter().map(Contender::from).collect(),
+                    is_unrecorded: false,
+                }
+            }
             Some((nodes, paths)) => read_nodes(&nodes, paths, &mut broken).await?,
             None => Self {
                 is_unrecorded: true,
@@ -227,7 +235,7 @@ impl Latch {
 
     fn contender(&self, place: usize, election: Option<String>) -> Contender {
         Contender {
-            process: self.process(),
+            process: Some(self.process()),
             leading: place == 0 && self.data.leader_session_id.is_some(),
             tool: self.data.tool.clone(),
             election,
@@ -235,6 +243,40 @@ impl Latch {
             zookeeper_session: format!("{:#x}", self.node.stat.ephemeral_owner),
             session_id: self.data.leader_session_id,
             path: self.node.path.clone(),
+        }
+    }
+}
+
+impl From<FlinkLeader> for Leader {
+    fn from(leader: FlinkLeader) -> Self {
+        let session_id = leader.information.as_ref().map(|information| {
+            let (high, low) = information.session_id.as_u64_pair();
+            LeaderSessionId::from_bits(high, low)
+        });
+        Self {
+            component: leader.component,
+            since: session_id.map(|_| millis(leader.node.stat.mtime)),
+            address: leader.information.map(|information| information.address),
+            session_id,
+            epoch: None,
+            process: None,
+            path: leader.node.path,
+        }
+    }
+}
+
+impl From<FlinkContender> for Contender {
+    fn from(contender: FlinkContender) -> Self {
+        let stat = contender.node.stat;
+        Self {
+            process: None,
+            leading: contender.leading,
+            tool: None,
+            election: contender.election,
+            since: millis(stat.ctime),
+            zookeeper_session: format!("{:#x}", stat.ephemeral_owner),
+            session_id: None,
+            path: contender.node.path,
         }
     }
 }
@@ -283,7 +325,10 @@ impl Body for Leaders {
                 (false, None) => "stands by".to_owned(),
             };
             [
-                contender.process.shown(),
+                contender
+                    .process
+                    .as_ref()
+                    .map_or_else(|| "-".to_owned(), Process::shown),
                 role,
                 contender
                     .election

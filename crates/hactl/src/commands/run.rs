@@ -1,7 +1,6 @@
 use clap::CommandFactory as _;
 use ha_cli::{
-    ExitCode, OutputFormat, SharedOptions, load_configuration, write_completions, write_json,
-    write_man_pages, write_stdout,
+    ExitCode, OutputFormat, load_configuration, write_completions, write_json, write_man_pages, write_stdout,
 };
 use ha_core::configuration::{Configuration, HighAvailabilityOptions};
 use ha_core::environment::Environment;
@@ -10,7 +9,7 @@ use serde::Serialize;
 
 use super::report::{Body, Report, text_of};
 use super::{Blobs, Checkpoints, Config, Jobs, Leaders, Results, Tree};
-use crate::arguments::{Arguments, Command, Reading};
+use crate::arguments::{Arguments, Command, Reading, ToolOptions};
 use crate::cluster::Cluster;
 
 /// Runs one command and writes its answer to stdout.
@@ -18,7 +17,8 @@ use crate::cluster::Cluster;
 /// # Errors
 /// What keeps the whole answer away: the configuration is wrong, the cluster cannot be reached or is not there.
 /// Single entries that cannot be read are part of the answer; the exit code is [`ExitCode::Findings`] then.
-pub async fn run(command: &Command, shared: &SharedOptions) -> Result<ExitCode> {
+pub async fn run(command: &Command, options: &ToolOptions) -> Result<ExitCode> {
+    let shared = &options.shared;
     match command {
         Command::Completions(completions) => {
             write_completions(Arguments::command(), *completions).map(|()| ExitCode::Success)
@@ -27,7 +27,8 @@ pub async fn run(command: &Command, shared: &SharedOptions) -> Result<ExitCode> 
         Command::Config => show_config(&load_configuration(shared)?, shared.output()),
         Command::Read(reading) => {
             let configuration = load_configuration(shared)?;
-            let cluster = Cluster::open(&configuration, &Environment::system()).await?;
+            let cluster =
+                Cluster::open_with(&configuration, options.reading(), &Environment::system()).await?;
             let answer = answer(reading, &cluster, shared.output()).await;
             cluster.close().await;
             answer

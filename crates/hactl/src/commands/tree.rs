@@ -2,7 +2,7 @@ use ha_core::Result;
 use serde::Serialize;
 
 use super::report::{Body, Report};
-use crate::cluster::{Cluster, FoundFile, Node};
+use crate::cluster::{Cluster, FoundFile, Node, flink_summary};
 use crate::render;
 
 /// How much of a payload a table shows, in characters.
@@ -26,6 +26,8 @@ pub struct TreeNode {
     pub path: String,
     /// Its data as text: control characters and bytes that are not UTF-8 are escaped.
     pub text: String,
+    /// What its data say, where they are not text: Flink's. `null` else.
+    pub decoded: Option<String>,
     /// Whether `text` is only the beginning.
     pub truncated: bool,
     /// The length of its data, in bytes.
@@ -50,7 +52,14 @@ impl Tree {
         let nodes = match cluster.backend().nodes().await? {
             Some((nodes, paths)) => {
                 let nodes = nodes.walk(paths.cluster(), &mut broken).await?;
-                nodes.into_iter().map(TreeNode::from).collect()
+                let shown = |node: Node| {
+                    let decoded = cluster.is_flinks().then(|| flink_summary(paths, &node)).flatten();
+                    TreeNode {
+                        decoded,
+                        ..TreeNode::from(node)
+                    }
+                };
+                nodes.into_iter().map(shown).collect()
             }
             None => {
                 let files = cluster.stored_files(READ as u64, &mut broken).await?;
@@ -70,6 +79,7 @@ impl From<Node> for TreeNode {
         let owner = node.stat.ephemeral_owner;
         Self {
             text: render::escaped_bytes(node.data.get(..READ).unwrap_or(&node.data)),
+            decoded: None,
             truncated: node.data.len() > READ,
             data_length: node.data.len() as u64,
             modified: u64::try_from(node.stat.mtime).unwrap_or(0),
@@ -86,6 +96,7 @@ impl From<FoundFile> for TreeNode {
         Self {
             path: file.path.display().to_string(),
             text: render::escaped_bytes(&file.data),
+            decoded: None,
             truncated: (file.data.len() as u64) < file.size,
             data_length: file.size,
             modified: file.modified,
@@ -112,7 +123,8 @@ impl Body for Tree {
                 line.push_str(&format!("  [ephemeral, session {owner}]"));
             }
             render::push_wrapped(&mut text, &line, &indent);
-            let payload = render::shortened(readable(&node.text), SHOWN);
+            let said = node.decoded.as_deref().map(render::escaped);
+            let payload = render::shortened(said.as_deref().unwrap_or_else(|| readable(&node.text)), SHOWN);
             if !payload.is_empty() {
                 render::push_wrapped(
                     &mut text,
@@ -120,7 +132,7 @@ impl Body for Tree {
                     &format!("{indent}      "),
                 );
             }
-            if node.truncated || payload.len() < node.text.len() {
+            if node.truncated || (said.is_none() && payload.len() < node.text.len()) {
                 render::push_wrapped(
                     &mut text,
                     &format!("{indent}      ({} bytes in all)", node.data_length),
@@ -152,6 +164,7 @@ mod tests {
         TreeNode {
             path: path.to_owned(),
             text: text.to_owned(),
+            decoded: None,
             truncated: false,
             data_length: text.len() as u64,
             modified: 0,

@@ -1,9 +1,7 @@
 //! Whose data it is: this project's, or Apache Flink's; and where its files lie on this machine.
 
-mod detection;
 mod path_mapping;
 
-pub(crate) use detection::detect;
 pub use path_mapping::{PathMapping, PathMappings};
 
 use clap::ValueEnum;

@@ -2,20 +2,37 @@ use std::collections::BTreeMap;
 
 use ha_core::Result;
 use ha_core::health::BrokenEntry;
-use ha_core::ids::{ComponentId, LeaderSessionId};
+use ha_core::ids::ComponentId;
 use ha_flink::{Component, LeaderInformation, Place};
 use ha_zookeeper::paths::ClusterPaths;
 
 use super::tree;
 use crate::cluster::{Node, Nodes};
-use crate::commands::{Contender, Leader};
+
+/// Who leads a component.
+pub(crate) struct FlinkLeader {
+    /// By the name that this project gives it too.
+    pub(crate) component: String,
+    /// `None` when nobody leads.
+    pub(crate) information: Option<LeaderInformation>,
+    pub(crate) node: Node,
+}
+
+/// Who stands in an election. Flink's latch nodes hold nothing: no more is known of a process than its session.
+pub(crate) struct FlinkContender {
+    /// The component, where each has a latch of its own.
+    pub(crate) election: Option<String>,
+    /// Whether it is first.
+    pub(crate) leading: bool,
+    pub(crate) node: Node,
+}
 
 /// Who leads, and who stands in the elections.
 pub(crate) async fn leaders(
     nodes: &Nodes,
     paths: &ClusterPaths,
     broken: &mut Vec<BrokenEntry>,
-) -> Result<(Vec<Leader>, Vec<Contender>)> {
+) -> Result<(Vec<FlinkLeader>, Vec<FlinkContender>)> {
     let cluster = paths.cluster();
     let mut found = tree::read(nodes, cluster, &paths.leader(), broken).await?;
     // Before 1.15 the leader of a job is told beside its checkpoints.
@@ -27,7 +44,7 @@ pub(crate) async fn leaders(
     let mut latches: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (place, node) in found {
         match place {
-            Place::LeaderInformation(component) => leaders.extend(leader(component, &node, broken)),
+            Place::LeaderInformation(component) => leaders.extend(leader(component, node, broken)),
             Place::LatchNode(component, sequence) => {
                 latches
                     .entry(component.as_ref().map(name))
@@ -41,9 +58,13 @@ pub(crate) async fn leaders(
     let contenders = latches.into_iter().flat_map(|(election, mut latch)| {
         latch.sort_by_key(|(sequence, _)| *sequence);
         let contenders: Vec<_> = latch
-            .iter()
+            .into_iter()
             .enumerate()
-            .map(|(place, (_, node))| contender(election.clone(), place, node))
+            .map(|(place, (_, node))| FlinkContender {
+                election: election.clone(),
+                leading: place == 0,
+                node,
+            })
             .collect();
         contenders
     });
@@ -51,46 +72,23 @@ pub(crate) async fn leaders(
 }
 
 /// `None` beside one that cannot be read.
-fn leader(component: Component, node: &Node, broken: &mut Vec<BrokenEntry>) -> Option<Leader> {
+fn leader(component: Component, node: Node, broken: &mut Vec<BrokenEntry>) -> Option<FlinkLeader> {
     let component = name(&component);
-    let information = match LeaderInformation::decode(&node.data) {
-        Ok(information) => information,
+    match LeaderInformation::decode(&node.data) {
+        Ok(information) => Some(FlinkLeader {
+            component,
+            information,
+            node,
+        }),
         Err(error) => {
             broken.push(BrokenEntry {
                 name: component,
-                path: node.path.clone(),
+                path: node.path,
                 reason: error.to_string(),
                 candidates: Vec::new(),
             });
-            return None;
+            None
         }
-    };
-    let session_id = information.as_ref().map(|information| {
-        let (high, low) = information.session_id.as_u64_pair();
-        LeaderSessionId::from_bits(high, low)
-    });
-    Some(Leader {
-        component,
-        since: information.as_ref().map(|_| millis(node.stat.mtime)),
-        address: information.map(|information| information.address),
-        session_id,
-        epoch: None,
-        process: None,
-        path: node.path.clone(),
-    })
-}
-
-/// Flink's latch nodes hold nothing: of a process no more is known than its session.
-fn contender(election: Option<String>, place: usize, node: &Node) -> Contender {
-    Contender {
-        process: None,
-        leading: place == 0,
-        tool: None,
-        election,
-        since: millis(node.stat.ctime),
-        zookeeper_session: format!("{:#x}", node.stat.ephemeral_owner),
-        session_id: None,
-        path: node.path.clone(),
     }
 }
 
@@ -100,8 +98,4 @@ fn name(component: &Component) -> String {
         Component::Named(name) => name.clone(),
         Component::JobManager(job) => ComponentId::job_manager(*job).to_string(),
     }
-}
-
-fn millis(server_time: i64) -> u64 {
-    u64::try_from(server_time).unwrap_or(0)
 }

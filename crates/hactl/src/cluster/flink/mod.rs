@@ -7,7 +7,7 @@ mod summary;
 mod tree;
 
 pub(crate) use jobs::{checkpoints, job_place, jobs};
-pub(crate) use leaders::leaders;
+pub(crate) use leaders::{FlinkContender, FlinkLeader, leaders};
 pub(crate) use summary::summary;
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ use ha_zookeeper::paths::ClusterPaths;
 use tempfile::TempDir;
 
 use crate::cluster::Nodes;
-use crate::layout::{Layout, LayoutChoice, PathMappings, detect};
+use crate::cluster::layout_detection::detect;
+use crate::layout::{Layout, LayoutChoice, PathMappings};
 
 struct Cluster {
     nodes: Nodes,
@@ -83,7 +84,12 @@ impl Cluster {
         assert_eq!(broken, []);
         let leaders = leaders
             .into_iter()
-            .map(|leader| (leader.component, leader.address))
+            .map(|leader| {
+                (
+                    leader.component,
+                    leader.information.map(|information| information.address),
+                )
+            })
             .collect();
         let contenders = contenders
             .into_iter()

@@ -2,15 +2,15 @@ use ha_core::Result;
 use ha_flink::{Generation, LeaderInformation};
 use ha_zookeeper::paths::ClusterPaths;
 
-use super::{Layout, LayoutChoice};
-use crate::cluster::Nodes;
+use super::Nodes;
+use crate::layout::{Layout, LayoutChoice};
 
 /// What the names of Curator's latch nodes begin with.
 const CURATOR: &str = "_c_";
 
 /// Tells the layout of a tree by its identity, which only this project writes, by the names of latch nodes, and by the
 /// form of leader information. A tree without any of them is taken for this project's.
-pub(crate) async fn detect(nodes: &Nodes, paths: &ClusterPaths, choice: LayoutChoice) -> Result<Layout> {
+pub(super) async fn detect(nodes: &Nodes, paths: &ClusterPaths, choice: LayoutChoice) -> Result<Layout> {
     let leader = paths.leader();
     let names = match choice {
         LayoutChoice::Native => return Ok(Layout::Native),
