@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use ha_core::configuration::RemoteStore;
 
 /// The words of `hactl` that there are.
-const WORDS: [&str; 9] = [
+const WORDS: [&str; 10] = [
     "leaders",
     "jobs",
     "checkpoints",
     "results",
     "blobs",
     "tree",
+    "doctor",
     "config",
     "completions",
     "man",

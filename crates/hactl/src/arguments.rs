@@ -1,5 +1,8 @@
+use std::time::Duration;
+
 use clap::{Args, Parser, Subcommand};
 use ha_cli::{CompletionsArguments, ManArguments, SharedOptions};
+use ha_core::configuration::ConfigValue as _;
 use ha_core::ids::JobId;
 
 use crate::cluster::ReadingOptions;
@@ -85,6 +88,11 @@ pub enum Reading {
     Blobs,
     /// Everything, as it is stored.
     Tree,
+    /// What is wrong.
+    Doctor {
+        /// From which age a result whose job is not cleaned up is told.
+        dirty_after: Duration,
+    },
 }
 
 /// Works where nothing is set up: the folder is made first, by hand.
@@ -92,6 +100,17 @@ const BLOBS_EXAMPLE: &str = "\
 Example: the blobs of an empty cluster in a folder
   mkdir -p /tmp/ha-example/one
   hactl blobs -D high-availability=filesystem \\
+    -D high-availability.storageDir=/tmp/ha-example -D high-availability.cluster-id=one";
+
+/// As that.
+const DOCTOR_HELP: &str = "\
+It reads only. Each finding is an error, a warning, or for information: with an error or a warning
+the exit code is 1. What could not be checked is said, with the reason. A cluster of
+Apache Flink is not checked.
+
+Example: a folder in which nothing is wrong
+  mkdir -p /tmp/ha-example/one
+  hactl doctor --dirty-after '30 min' -D high-availability=filesystem \\
     -D high-availability.storageDir=/tmp/ha-example -D high-availability.cluster-id=one";
 
 #[derive(Debug, Subcommand)]
@@ -125,6 +144,15 @@ enum CommandWord {
     /// is reported and left as it is.
     #[command(after_help = BLOBS_EXAMPLE)]
     Blobs {
+        #[command(flatten)]
+        options: ToolOptions,
+    },
+    /// Check the cluster's data: what is wrong, why it matters, what to do
+    #[command(after_help = DOCTOR_HELP)]
+    Doctor {
+        /// Tell of a job that ended longer ago than this and is not cleaned up
+        #[arg(long, value_name = "DURATION", default_value = "10 min", value_parser = duration)]
+        dirty_after: Duration,
         #[command(flatten)]
         options: ToolOptions,
     },
@@ -164,12 +192,19 @@ impl Arguments {
             CommandWord::Results { options } => (Command::Read(Reading::Results), options),
             CommandWord::Blobs { options } => (Command::Read(Reading::Blobs), options),
             CommandWord::Tree { options } => (Command::Read(Reading::Tree), options),
+            CommandWord::Doctor { dirty_after, options } => {
+                (Command::Read(Reading::Doctor { dirty_after }), options)
+            }
             CommandWord::Config { options } => (Command::Config, options),
             CommandWord::Completions { completions, options } => (Command::Completions(completions), options),
             CommandWord::Man { man, options } => (Command::Man(man), options),
         };
         (command, self.options.merged_with(options))
     }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    Duration::parse(text)
 }
 
 #[cfg(test)]
@@ -216,6 +251,19 @@ mod tests {
             let error = Arguments::try_parse_from([&["hactl", "jobs"][..], &wrong].concat()).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn the_age_of_a_dirty_result_is_a_duration() {
+        let parse = |word: &[&str]| Arguments::try_parse_from(["hactl", "doctor"].iter().chain(word));
+        let command = |word: &[&str]| parse(word).unwrap().into_parts().0;
+        let doctor = |seconds| {
+            let dirty_after = Duration::from_secs(seconds);
+            Command::Read(Reading::Doctor { dirty_after })
+        };
+        assert_eq!(command(&[]), doctor(600));
+        assert_eq!(command(&["--dirty-after", "2 s"]), doctor(2));
+        assert_eq!(parse(&["--dirty-after", "x"]).unwrap_err().exit_code(), 2);
     }
 
     #[test]

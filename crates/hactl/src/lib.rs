@@ -7,7 +7,7 @@
 //! The same commands read the clusters of Apache Flink 1.13 to 2.x (`--layout`, which is told by what is there unless it
 //! is given), with Flink's own configuration keys. What its pointers name is looked at where it lies on this machine;
 //! `--map-path FROM=TO` says where a copy lies. What Flink does not record is `null`: names of processes, epochs,
-//! checksums.
+//! checksums. `doctor` knows this program's own layout only.
 //!
 //! # Exit codes
 //! 0; 1 when something is broken or what was asked for is not there; 2 for wrong usage or configuration; 3 when
@@ -17,18 +17,22 @@
 //! With `--output json` each command writes one document. Every document begins with
 //! `"clusterId"`, `"mode"` (`zookeeper` or `filesystem`) and `"location"` (what was read), and ends with `"broken"`:
 //! a list of `{"name","path","reason","candidates":[…]}`. The fields between are documented at [`Leaders`], [`Jobs`],
-//! [`Checkpoints`], [`Results`], [`Blobs`] and [`Tree`]. [`Config`] is a document of its own. Times are milliseconds since 1970 by the clock of whoever wrote them.
+//! [`Checkpoints`], [`Results`], [`Blobs`], [`Tree`] and [`Doctor`]. [`Config`] is a document of its own. Times are milliseconds since 1970 by the clock of whoever wrote them.
 
 mod arguments;
 mod cluster;
 mod commands;
+mod doctor;
 mod layout;
 mod render;
+mod report;
 
 pub use arguments::{Arguments, Command, Reading, ToolOptions};
 pub use cluster::{Backend, Cluster, ClusterHeader, ReadingOptions};
 pub use commands::{
     Blob, Blobs, Checkpoint, Checkpoints, CleanUp, Config, ConfigEntry, Contender, Job, Jobs, Leader,
-    Leaders, Process, RecordedIn, RecordedResult, Report, Results, Tree, TreeNode, run,
+    Leaders, Process, RecordedIn, RecordedResult, Results, Tree, TreeNode, run,
 };
+pub use doctor::{Doctor, Finding, Severity, Skipped};
 pub use layout::{Layout, LayoutChoice, PathMapping, PathMappings};
+pub use report::Report;

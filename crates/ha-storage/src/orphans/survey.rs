@@ -33,13 +33,20 @@ impl Survey {
     /// # Errors
     /// `Denied`, `Unavailable`: what could not be listed is not known to be there, so there is no survey.
     pub async fn make(storage: &HaStorage, results: &FileSystemJobResultStore) -> Result<Self> {
-        let mut survey = Self {
-            // First, so that no file is taken for older than it is.
-            store_time: storage.store_time().await?,
-            files: Vec::new(),
-            foreign: Vec::new(),
-            dirty_jobs: BTreeSet::new(),
-        };
+        // First, so that no file is taken for older than it is.
+        let store_time = storage.store_time().await?;
+        Ok(Self {
+            store_time,
+            ..Self::undated(storage, results).await?
+        })
+    }
+
+    /// The same for reading only: writes no marker, so that no file counts as old.
+    ///
+    /// # Errors
+    /// As [`Survey::make`].
+    pub async fn undated(storage: &HaStorage, results: &FileSystemJobResultStore) -> Result<Self> {
+        let mut survey = Self::nothing();
         survey.add_cluster(storage.folder()).await?;
         survey.add_results(results).await?;
         Ok(survey)
@@ -65,6 +72,16 @@ impl Survey {
             foreign: Vec::new(),
             dirty_jobs: BTreeSet::new(),
         }
+    }
+
+    /// The files, unread.
+    pub fn files(&self) -> &[ObservedFile] {
+        &self.files
+    }
+
+    /// What is not of the layout.
+    pub fn foreign(&self) -> &[ForeignFile] {
+        &self.foreign
     }
 
     /// The jobs whose end is recorded and whose clean-up is not complete.

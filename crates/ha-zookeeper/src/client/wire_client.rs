@@ -40,6 +40,23 @@ impl WireClient {
         self.timeout
     }
 
+    /// The ACL of a node as text: `scheme:id:permissions`, joined by commas. Of a user with a password the name only.
+    ///
+    /// # Errors
+    /// As those of every read.
+    pub async fn acl(&self, path: &str) -> ZkResult<String> {
+        let (acl, _) = self.client()?.get_acl(path).await?;
+        let entries = acl.iter().map(|entry| {
+            let id = match entry.scheme() {
+                // What follows the name is a hash of the password.
+                "digest" => entry.id().split(':').next().unwrap_or_default(),
+                _ => entry.id(),
+            };
+            format!("{}:{id}:{}", entry.scheme(), entry.permission())
+        });
+        Ok(entries.collect::<Vec<_>>().join(","))
+    }
+
     /// Follows the client's own view of its connection. It says less than it seems: "expired" is
     /// late, and "disconnected" counts any received byte.
     pub(crate) fn state_watcher(&self) -> zk::StateWatcher {

@@ -4,9 +4,9 @@ use ha_core::ids::JobId;
 use ha_storage::{ForeignFile, ObservedFile, Survey};
 use serde::Serialize;
 
-use super::report::{Body, Report};
 use crate::cluster::{Cluster, millis};
 use crate::render;
+use crate::report::{Body, Report};
 
 /// The blobs of all jobs, as they lie in the storage directory. None is read: whoever gets one verifies it.
 ///

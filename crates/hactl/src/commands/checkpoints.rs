@@ -3,9 +3,9 @@ use ha_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::report::{Body, Report};
 use crate::cluster::{Cluster, StoredCheckpoint};
 use crate::render;
+use crate::report::{Body, Report};
 
 /// The completed checkpoints of a job.
 #[derive(Clone, Debug, Serialize)]

@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use ha_core::configuration::{Configuration, OptionDefinition, OptionSupport, all_options};
 use serde::Serialize;
 
-use super::report::Body;
 use crate::render;
+use crate::report::Body;
 
 /// All options, with what is set. Reads neither ZooKeeper nor the storage.
 ///

@@ -6,10 +6,10 @@ use ha_core::jobs::{JobResult, JobSchedulingStatus};
 use serde::Serialize;
 
 use super::Leaders;
-use super::report::{Body, Report};
 use super::results::{CleanUp, RecordedResult, Results};
 use crate::cluster::{Cluster, StoredJobs};
 use crate::render;
+use crate::report::{Body, Report};
 
 /// All jobs of which anything is stored.
 #[derive(Clone, Debug, Serialize)]

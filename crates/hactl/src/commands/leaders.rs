@@ -5,9 +5,9 @@ use ha_zookeeper::codec::{ConnectionInfo, LatchData};
 use ha_zookeeper::paths::ClusterPaths;
 use serde::Serialize;
 
-use super::report::{Body, Report};
 use crate::cluster::{Cluster, FlinkContender, FlinkLeader, Node, Nodes, flink_leaders};
 use crate::render;
+use crate::report::{Body, Report};
 
 /// Who leads, and who stands in the election.
 ///

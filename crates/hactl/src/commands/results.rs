@@ -7,9 +7,9 @@ use ha_core::jobs::JobResultEntry;
 use serde::Serialize;
 
 use super::jobs::end_status;
-use super::report::{Body, Report};
 use crate::cluster::Cluster;
 use crate::render;
+use crate::report::{Body, Report};
 
 /// The recorded results of ended jobs.
 #[derive(Clone, Debug, Serialize)]

@@ -7,10 +7,11 @@ use ha_core::environment::Environment;
 use ha_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
-use super::report::{Body, Report, text_of};
 use super::{Blobs, Checkpoints, Config, Jobs, Leaders, Results, Tree};
 use crate::arguments::{Arguments, Command, Reading, ToolOptions};
 use crate::cluster::Cluster;
+use crate::doctor::Doctor;
+use crate::report::{Body, Report, text_of};
 
 /// Runs one command and writes its answer to stdout.
 ///
@@ -27,9 +28,9 @@ pub async fn run(command: &Command, options: &ToolOptions) -> Result<ExitCode> {
         Command::Config => show_config(&load_configuration(shared)?, shared.output()),
         Command::Read(reading) => {
             let configuration = load_configuration(shared)?;
-            let cluster =
-                Cluster::open_with(&configuration, options.reading(), &Environment::system()).await?;
-            let answer = answer(reading, &cluster, shared.output()).await;
+            let environment = Environment::system();
+            let cluster = Cluster::open_with(&configuration, options.reading(), &environment).await?;
+            let answer = answer(reading, &cluster, &configuration, &environment, shared.output()).await;
             cluster.close().await;
             answer
         }
@@ -46,7 +47,13 @@ fn show_config(configuration: &Configuration, format: OutputFormat) -> Result<Ex
     Ok(ExitCode::Success)
 }
 
-async fn answer(reading: &Reading, cluster: &Cluster, format: OutputFormat) -> Result<ExitCode> {
+async fn answer(
+    reading: &Reading,
+    cluster: &Cluster,
+    configuration: &Configuration,
+    environment: &Environment,
+    format: OutputFormat,
+) -> Result<ExitCode> {
     match reading {
         Reading::Leaders => show(Leaders::read(cluster).await?, format),
         Reading::Jobs => show(Jobs::read(cluster).await?, format),
@@ -54,12 +61,16 @@ async fn answer(reading: &Reading, cluster: &Cluster, format: OutputFormat) -> R
         Reading::Results => show(Results::read(cluster).await?, format),
         Reading::Blobs => show(Blobs::read(cluster).await?, format),
         Reading::Tree => show(Tree::read(cluster).await?, format),
+        Reading::Doctor { dirty_after } => {
+            let examined = Doctor::examine(cluster, configuration, environment, *dirty_after);
+            show(examined.await?, format)
+        }
     }
 }
 
 fn show<T: Body>(report: Report<T>, format: OutputFormat) -> Result<ExitCode> {
     write(&report, || text_of(&report), format)?;
-    Ok(if report.broken.is_empty() {
+    Ok(if report.broken.is_empty() && report.body.is_healthy() {
         ExitCode::Success
     } else {
         ExitCode::Findings

@@ -1,9 +1,9 @@
 use ha_core::Result;
 use serde::Serialize;
 
-use super::report::{Body, Report};
 use crate::cluster::{Cluster, FoundFile, Node, flink_summary};
 use crate::render;
+use crate::report::{Body, Report};
 
 /// How much of a payload a table shows, in characters.
 const SHOWN: usize = 400;

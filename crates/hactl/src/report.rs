@@ -22,6 +22,11 @@ pub struct Report<T> {
 pub(crate) trait Body: Serialize {
     /// For people.
     fn table(&self) -> String;
+
+    /// Whether it says that nothing is wrong.
+    fn is_healthy(&self) -> bool {
+        true
+    }
 }
 
 /// A whole answer for people: the cluster, the table, what is broken.

@@ -1,0 +1,27 @@
+use crate::doctor::check::{Check, Outcome};
+use crate::doctor::finding::{Finding, Severity};
+use crate::doctor::snapshot::{FileState, Snapshot};
+
+const ID: &str = "pointer-to-foreign-file";
+
+/// A pointer in whose place another whole file lies.
+pub(in crate::doctor) const CHECK: Check = Check { id: ID, run };
+
+fn run(snapshot: &Snapshot) -> Outcome {
+    let pointers = snapshot.tree()?.pointers.iter();
+    Ok(pointers
+        .filter_map(|pointer| {
+            let named = pointer.named.as_ref().ok()?;
+            let FileState::Other(reason) = &named.state else {
+                return None;
+            };
+            Some(
+                Finding::new(ID, Severity::Error, reason)
+                    .at_znode(&pointer.path)
+                    .at_file(&named.place)
+                    .because("it is a file of another write than the pointer's: the job or the checkpoint cannot be recovered from it")
+                    .advise("put the right file back from a copy; files are never replaced, so find out what did this"),
+            )
+        })
+        .collect())
+}

@@ -1,0 +1,42 @@
+use ha_zookeeper::client::Stat;
+
+use super::snapshot::Placed;
+
+/// The server's default `jute.maxbuffer`: what a request or an answer may hold, in bytes.
+pub(super) const LIMIT: u64 = 0x000f_ffff;
+/// From here on it is told.
+const TOLD: u64 = LIMIT / 4 * 3;
+/// What the server sends beside data or names, about.
+const OVERHEAD: u64 = 100;
+
+/// The nodes that come near the limit. Those that do not are not kept.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sizes {
+    /// With the bytes of their data.
+    pub(super) data: Vec<Placed<u64>>,
+    /// With the bytes and the number of their children's names.
+    pub(super) children: Vec<Placed<(u64, usize)>>,
+}
+
+impl Sizes {
+    pub(super) fn add_data(&mut self, path: &str, stat: &Stat) {
+        let bytes = u64::try_from(stat.data_length).unwrap_or(0) + OVERHEAD;
+        if bytes >= TOLD {
+            self.data.push(Placed {
+                place: path.to_owned(),
+                what: bytes,
+            });
+        }
+    }
+
+    pub(super) fn add_children(&mut self, path: &str, names: &[String]) {
+        // Each name goes with its length, in four bytes.
+        let bytes = names.iter().map(|name| name.len() as u64 + 4).sum::<u64>() + OVERHEAD;
+        if bytes >= TOLD {
+            self.children.push(Placed {
+                place: path.to_owned(),
+                what: (bytes, names.len()),
+            });
+        }
+    }
+}

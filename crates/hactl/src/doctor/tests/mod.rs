@@ -1,0 +1,8 @@
+//! A healthy cluster has no finding; and for each check something wrong that this check finds, and no other.
+
+mod files;
+mod leadership;
+mod shown;
+mod state;
+mod told;
+mod world;

@@ -1,0 +1,114 @@
+//! Findings of what cannot be provoked without a real server or another user: here it is told.
+
+use std::time::Duration;
+
+use super::world::{World, expect, ids};
+use crate::doctor::check::judge;
+use crate::doctor::finding::Severity;
+use crate::doctor::snapshot::{Placed, ServerSettings, SessionFacts, Unreached};
+
+#[tokio::test]
+async fn storage_unreachable() {
+    let world = World::healthy().await;
+    let unreached = Unreached {
+        place: "/gone".to_owned(),
+        reason: "the directory is missing".to_owned(),
+    };
+    let verdict = judge(&world.snapshot_with(Err(unreached)).await);
+    expect(&verdict, "storage-unreachable", None, Some("/gone".to_owned()));
+    let skipped = |id| verdict.skipped.iter().any(|skipped| skipped.id == id);
+    assert!(
+        skipped("file-without-pointer") && skipped("dirty-result-old"),
+        "{verdict:?}"
+    );
+    assert!(!skipped("counter-behind"));
+}
+
+#[tokio::test]
+async fn storage_not_writable() {
+    let world = World::healthy().await;
+    let mut snapshot = world.snapshot().await;
+    snapshot.storage.as_mut().unwrap().unwritable = Ok(vec![Placed {
+        place: "/ha/c".to_owned(),
+        what: "Permission denied".to_owned(),
+    }]);
+    expect(
+        &judge(&snapshot),
+        "storage-not-writable",
+        None,
+        Some("/ha/c".to_owned()),
+    );
+}
+
+#[tokio::test]
+async fn sizes_near_the_limit() {
+    let world = World::healthy().await;
+    let path = world.paths.configuration();
+    world.create(&path, vec![b' '; 900_000]).await;
+    let verdict = world.verdict().await;
+    expect(&verdict, "data-near-limit", Some(&path), None);
+    assert_eq!(verdict.findings[0].severity, Severity::Warning);
+    world.write(&path, "").await;
+
+    let mut snapshot = world.snapshot().await;
+    let sizes = &mut snapshot.tree.as_mut().unwrap().sizes;
+    let names = |count| vec!["0".repeat(32); count];
+    sizes.add_children("/few", &names(20_000));
+    sizes.add_children("/many", &names(33_000));
+    let verdict = judge(&snapshot);
+    expect(&verdict, "children-near-limit", Some("/many"), None);
+    assert!(verdict.findings[0].found.contains("33000"));
+}
+
+#[tokio::test]
+async fn acl_differs() {
+    let world = World::healthy().await;
+    let mut snapshot = world.snapshot().await;
+    let acls = snapshot.tree.as_mut().unwrap().acls.as_mut().unwrap();
+    acls.insert("digest:a:READ".to_owned(), (1, "/flink/c/jobs".to_owned()));
+    expect(&judge(&snapshot), "acl-differs", Some("/flink/c/jobs"), None);
+}
+
+#[tokio::test]
+async fn session_timeout_shortened() {
+    let world = World::healthy().await;
+    let mut snapshot = world.snapshot().await;
+    snapshot.tree.as_mut().unwrap().session = Ok(SessionFacts {
+        asked: Duration::from_secs(60),
+        granted: Duration::from_secs(40),
+    });
+    expect(&judge(&snapshot), "session-timeout-shortened", None, None);
+}
+
+#[tokio::test]
+async fn server_tick() {
+    let world = World::healthy().await;
+    let mut snapshot = world.snapshot().await;
+    let tell = |tick| {
+        (
+            "h:2".to_owned(),
+            Ok(ServerSettings {
+                tick: Duration::from_millis(tick),
+            }),
+        )
+    };
+    snapshot.tree.as_mut().unwrap().servers.push(tell(3000));
+    let verdict = judge(&snapshot);
+    expect(&verdict, "server-tick", None, None);
+    assert_eq!(verdict.findings[0].severity, Severity::Error);
+    assert!(verdict.findings[0].found.contains("h:2"));
+    // Where nothing is configured the longest is assumed; what is configured is to be right.
+    let tree = snapshot.tree.as_mut().unwrap();
+    tree.servers = vec![tell(500)];
+    assert!(ids(&judge(&snapshot)).is_empty());
+    snapshot.tree.as_mut().unwrap().configured_tick = Some(Duration::from_secs(2));
+    let verdict = judge(&snapshot);
+    expect(&verdict, "server-tick", None, None);
+    assert_eq!(verdict.findings[0].severity, Severity::Warning);
+    let tree = snapshot.tree.as_mut().unwrap();
+    tree.servers = vec![("h:1".to_owned(), Err("not in its whitelist".to_owned()))];
+    let verdict = judge(&snapshot);
+    assert!(verdict.findings.is_empty());
+    let skipped = verdict.skipped.iter().find(|skipped| skipped.id == "server-tick");
+    assert!(skipped.unwrap().reason.contains("h:1: not in its whitelist"));
+}
