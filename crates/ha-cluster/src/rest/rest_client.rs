@@ -28,7 +28,11 @@ impl RestClient {
     pub fn new() -> Result<Self> {
         // REST is spoken without TLS, but the client may have been built with it.
         ha_services::choose_tls_provider();
-        let http = Client::builder()
+        let builder = Client::builder();
+        // Nor does it need the certificates of the system, which an image without any would lack.
+        #[cfg(any(feature = "s3", feature = "gcs", feature = "azure"))]
+        let builder = builder.tls_certs_only([]);
+        let http = builder
             .no_proxy()
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(REQUEST_TIMEOUT)
