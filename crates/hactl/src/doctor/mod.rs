@@ -9,6 +9,7 @@
 mod check;
 mod checks;
 mod finding;
+mod named_files;
 mod read_files;
 mod read_jobs;
 mod read_leadership;

@@ -1,5 +1,6 @@
 use crate::doctor::check::{Check, Outcome};
 use crate::doctor::finding::{Finding, Severity};
+use crate::doctor::named_files;
 use crate::doctor::snapshot::{FileState, Snapshot};
 
 const ID: &str = "pointer-to-foreign-file";
@@ -8,20 +9,14 @@ const ID: &str = "pointer-to-foreign-file";
 pub(in crate::doctor) const CHECK: Check = Check { id: ID, run };
 
 fn run(snapshot: &Snapshot) -> Outcome {
-    let pointers = snapshot.tree()?.pointers.iter();
-    Ok(pointers
-        .filter_map(|pointer| {
-            let named = pointer.named.as_ref().ok()?;
-            let FileState::Other(reason) = &named.state else {
-                return None;
-            };
-            Some(
-                Finding::new(ID, Severity::Error, reason)
-                    .at_znode(&pointer.path)
-                    .at_file(&named.place)
-                    .because("it is a file of another write than the pointer's: the job or the checkpoint cannot be recovered from it")
-                    .advise("put the right file back from a copy; files are never replaced, so find out what did this"),
-            )
-        })
-        .collect())
+    named_files::find(snapshot, |_, named| {
+        match &named.state {
+        FileState::Other(reason) => Some(
+            Finding::new(ID, Severity::Error, reason)
+                .because("it is a file of another write than the pointer's: the job or the checkpoint cannot be recovered from it")
+                .advise("put the right file back from a copy; files are never replaced, so find out what did this"),
+        ),
+        _ => None,
+    }
+    })
 }
