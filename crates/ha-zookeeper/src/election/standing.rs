@@ -97,12 +97,12 @@ impl Contention {
         // Without a connection it is not known whether this process may lead; the place in the queue is kept. That it
         // was lost meanwhile is sure to be known only once something sent later has been answered.
         let latches = self.shared.paths.latches();
-        let asked = tokio::select! {
-            biased;
-            () = self.closing.cancelled() => return Ok(Next::Leave),
-            synced = client.sync(&latches), if standing => synced.is_ok(),
-            else => false,
-        };
+        let asked = standing
+            && tokio::select! {
+                biased;
+                () = self.closing.cancelled() => return Ok(Next::Leave),
+                synced = client.sync(&latches) => synced.is_ok(),
+            };
         if asked && connection.is_some() && present.connection() == connection {
             tracing::warn!(%error, "leaving the election, as this process may not lead now");
             let infos = self.shared.published_paths();

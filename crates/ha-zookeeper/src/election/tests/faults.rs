@@ -207,6 +207,27 @@ impl LeadershipPrecondition for Asked {
 }
 
 #[tokio::test]
+async fn a_process_that_may_not_lead_at_first_contends_once_it_may() {
+    let server = server();
+    let environment = TestEnvironment::real_time(1).environment;
+    let memory = MemorySession::new(&server, 1, false, environment.clone());
+    let asked = Arc::new(Asked {
+        questions: watch::Sender::new(0),
+        answer: watch::Sender::new(Some(false)),
+    });
+    let factory = factory(&memory, 1, &environment, Arc::<Asked>::clone(&asked));
+    let contender = RecordingContender::confirming("http://1:1");
+    let component = ComponentId::dispatcher();
+    let process = Process::start_by(memory, factory, component, environment, contender).await;
+    let mut questions = asked.questions.subscribe();
+    // The second one says that the first failure was met by another attempt.
+    questions.wait_for(|questions| *questions >= 2).await.unwrap();
+    assert!(latches(&server).await.is_empty());
+    asked.answer.send_replace(Some(true));
+    process.contender.wait_for_grant().await;
+}
+
+#[tokio::test]
 async fn a_place_in_the_queue_is_kept_when_it_is_only_the_connection_that_is_lost() {
     let server = server();
     let environment = TestEnvironment::real_time(1).environment;
