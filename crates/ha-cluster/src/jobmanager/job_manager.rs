@@ -60,16 +60,24 @@ impl JobManager {
         let Some(contending) = self.contend(&leadership).await else {
             return JobManagerEnd::Suspended;
         };
+        // Its last term is over, and it has been told that the job stopped: that it stays so is no second stop.
+        let mut stands_still = false;
         let end = loop {
-            let session = tokio::select! {
+            let granted = tokio::select! {
                 biased;
-                () = self.revoked.cancelled() => break self.suspended("the dispatcher leads no more"),
-                () = self.suspend.cancelled() => break self.suspended("the process ends"),
-                session = leadership.granted_session() => session,
+                () = self.revoked.cancelled() => Err("the dispatcher leads no more"),
+                () = self.suspend.cancelled() => Err("the process ends"),
+                session = leadership.granted_session() => Ok(session),
+            };
+            let session = match granted {
+                Ok(session) => session,
+                Err(_) if stands_still => break JobManagerEnd::Suspended,
+                Err(reason) => break self.suspended(reason),
             };
             if let Some(end) = self.run_term(&contending, &leadership, session, active).await {
                 break end;
             }
+            stands_still = true;
         };
         contending.stop().await;
         end
