@@ -12,7 +12,7 @@ use std::time::Duration;
 use ha_core::Error;
 use ha_core::services::HighAvailabilityServices as _;
 use integration_tests::proxy::{RequestFilter, RequestKind};
-use integration_tests::{eventually, full_form, seed};
+use integration_tests::{eventually, full_form, scaled, seed};
 use tokio::task::JoinSet;
 
 use crate::lost_replies_job::{Job, Step, Stores};
@@ -134,9 +134,16 @@ async fn wait_for_leader(members: &[Arc<Member>]) -> Arc<Member> {
     .unwrap()
 }
 
-/// Ends the present term from outside, the forced way or by an operator's request.
+/// Ends the present term from outside, the forced way or by an operator's request, when there is another process to
+/// lead: else the same one would lead again at once, and its workers would go on.
 async fn end_term(cluster: &Cluster, forced: bool) {
-    let mut latches = cluster.admin.children(&cluster.paths.latches()).await.unwrap();
+    let mut latches = eventually("both stand in the election", LIMIT, async || {
+        let latches = cluster.admin.children(&cluster.paths.latches()).await?;
+        anyhow::ensure!(latches.len() > 1, "{latches:?}");
+        Ok(latches)
+    })
+    .await
+    .unwrap();
     let number = |name: &String| name.rsplit_once('-').unwrap().1.parse::<u64>().unwrap();
     latches.sort_by_key(number);
     let latch = cluster.paths.latch(latches.first().unwrap());
@@ -224,11 +231,15 @@ async fn what_is_reported_is_true_although_replies_are_lost_and_leadership_moves
             true => end_term(&cluster, leaders.len() % 2 == 0).await,
             false => stop.store(true, Ordering::SeqCst),
         }
-        while let Some(worked) = working.join_next().await {
-            let (job, of_job) = worked.unwrap();
-            jobs.push(job);
-            outcomes.merge(of_job);
-        }
+        let mut workers_end = async || {
+            while let Some(worked) = working.join_next().await {
+                let (job, of_job) = worked.unwrap();
+                jobs.push(job);
+                outcomes.merge(of_job);
+            }
+        };
+        // All that a process has to do is to notice.
+        tokio::time::timeout(scaled(LIMIT), workers_end()).await.unwrap();
     }
     let lost: Vec<_> = losses.iter().map(|losses| losses.count()).collect();
     drop(losses);

@@ -34,20 +34,31 @@ pub fn break_file(storage_dir: &Path, entry: &Entry) {
     std::fs::write(&holders[0], TORN).expect("the file can be written");
 }
 
-/// All files below a folder, in the order of their paths.
+/// All files below a folder, in the order of their paths. What others delete meanwhile is not there.
 ///
 /// # Panics
 /// When the folder cannot be read.
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    assert!(folder.is_dir(), "{} is no folder", folder.display());
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the folder can be read") {
-            let entry = entry.expect("the folder can be read");
-            let is_folder = entry.file_type().expect("the file is there").is_dir();
-            if is_folder { &mut folders } else { &mut files }.push(entry.path());
+        for entry in unless_gone(std::fs::read_dir(&folder)).into_iter().flatten() {
+            let kind = unless_gone(entry.and_then(|entry| Ok((entry.file_type()?, entry.path()))));
+            match kind {
+                Some((kind, path)) if kind.is_dir() => folders.push(path),
+                Some((_, path)) => files.push(path),
+                None => {}
+            }
         }
     }
     files.sort();
     files
+}
+
+fn unless_gone<T>(read: std::io::Result<T>) -> Option<T> {
+    match read {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        read => Some(read.expect("the folder can be read")),
+    }
 }
