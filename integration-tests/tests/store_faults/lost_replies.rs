@@ -29,8 +29,8 @@ struct Form {
     operations: usize,
     /// How often leadership moves.
     moves: usize,
-    /// The most operations that may end unknown: in the long run fewer than one in a thousand; in a short one chance
-    /// has its part.
+    /// The most operations that may end unknown: in the long run fewer than one in a thousand; in a short one no more
+    /// than are under way when terms end.
     most_unknown: usize,
 }
 
@@ -169,7 +169,7 @@ async fn what_is_reported_is_true_although_replies_are_lost_and_leadership_moves
         false => Form {
             operations: 300,
             moves: 3,
-            most_unknown: 3,
+            most_unknown: 9,
         },
     };
     let seed = seed().unwrap();
