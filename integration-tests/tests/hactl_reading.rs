@@ -225,6 +225,109 @@ async fn unknown_jobs_and_clusters_are_1_and_name_what_is_there() -> Result<()> 
     Ok(())
 }
 
+/// What a command wrote to stderr: one sentence, and no trace of where in the program it came from.
+fn one_sentence(output: &std::process::Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(text.trim_end().lines().count(), 1, "{text}");
+    assert!(
+        !text.contains("panicked") && !text.contains("backtrace"),
+        "{text}"
+    );
+    text
+}
+
+#[tokio::test]
+async fn an_empty_cluster_is_0_with_an_empty_list_and_one_sentence() -> Result<()> {
+    let ensemble = Ensemble::shared().await?;
+    let admin = AdminClient::connect(&ensemble.connect_string()).await?;
+    let cluster = TestCluster::new(&ensemble.connect_string(), Duration::from_secs(6))?;
+    admin.create(&cluster.znode("leader"), b"").await?;
+    std::fs::create_dir_all(cluster.storage())?;
+    for (command, list, sentence) in [
+        (
+            "leaders",
+            "leaders",
+            "Nobody leads, and nobody stands in the election.\n",
+        ),
+        ("jobs", "jobs", "No jobs.\n"),
+        ("results", "results", "No results.\n"),
+        ("blobs", "blobs", "No blobs.\n"),
+    ] {
+        let output = cluster.run("hactl", &["--output", "json", command]).await?;
+        assert_eq!(one_sentence(&output), sentence);
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        let document: Value = serde_json::from_slice(&output.stdout)?;
+        assert_eq!(document[list], json!([]), "{document}");
+        let output = cluster.run("hactl", &[command]).await?;
+        assert_eq!(one_sentence(&output), sentence);
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        let table = String::from_utf8(output.stdout)?;
+        assert!(
+            table.starts_with("Cluster ") && table.lines().count() <= 2,
+            "{table}"
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn where_the_path_ends_is_said_with_what_is_there() -> Result<()> {
+    let (ensemble, admin, cluster) = populated().await?;
+    let quorum = "high-availability.zookeeper.quorum";
+    let unknown_root = TestCluster::new(&ensemble.connect_string(), Duration::from_secs(6))?
+        .with("high-availability.zookeeper.path.root", "/flonk/ha");
+    let servers = ensemble.connect_string();
+    let chroot =
+        TestCluster::new(&servers, Duration::from_secs(6))?.with(quorum, &format!("{servers}/nowhere"));
+    let top = admin.children("/").await?;
+    for cluster in [unknown_root, chroot] {
+        let output = cluster.run("hactl", &["jobs"]).await?;
+        let text = one_sentence(&output);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        // The first of them, sorted as the command does.
+        let (_, named) = text.split_once("below / ").unwrap();
+        assert!(
+            top.iter().any(|name| named.contains(name.as_str())),
+            "{text}: {top:?}"
+        );
+    }
+    drop(cluster);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_missing_permission_is_1_and_names_the_znode() -> Result<()> {
+    let ensemble = Ensemble::shared().await?;
+    let admin = AdminClient::connect(&ensemble.connect_string()).await?;
+    let cluster = TestCluster::new(&ensemble.connect_string(), Duration::from_secs(6))?;
+    admin.create(&cluster.znode("x"), b"").await?;
+    admin.client().delete(&cluster.znode("x"), None).await?;
+    admin.client().delete(&cluster.znode(""), None).await?;
+    let somebody_else = [zookeeper_client::Acl::new(
+        zookeeper_client::Permission::ALL,
+        zookeeper_client::AuthId::new("ip", "203.0.113.1"),
+    )];
+    let options = zookeeper_client::CreateMode::Persistent.with_acls(somebody_else.as_slice().into());
+    admin.client().create(&cluster.znode(""), b"", &options).await?;
+    for command in [
+        &["leaders"][..],
+        &["jobs"],
+        &["checkpoints", JOB],
+        &["tree"],
+        &["doctor"],
+    ] {
+        let output = cluster.run("hactl", command).await?;
+        let text = one_sentence(&output);
+        assert_eq!(output.status.code(), Some(1), "{command:?}: {text}");
+        assert!(
+            text.contains(&cluster.znode("")) && text.contains("denied"),
+            "{command:?}: {text}"
+        );
+        assert!(output.stdout.is_empty());
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn wrong_configuration_is_2_and_an_unreachable_server_is_3() -> Result<()> {
     for arguments in [

@@ -42,5 +42,5 @@ pub use exit_code::ExitCode;
 pub use generated::{CompletionsArguments, ManArguments, write_completions, write_man_pages};
 pub use logging::{init_logging, init_logging_to};
 pub use shared_options::{Definition, LogFormat, LogLevel, OutputFormat, SharedOptions, load_configuration};
-pub use stdio::{report_error, write_json, write_stdout};
+pub use stdio::{report_error, write_json, write_note, write_stdout};
 pub use timestamp::timestamp;

@@ -26,6 +26,11 @@ pub fn write_json<T: Serialize>(value: &T) -> io::Result<()> {
     write_stdout(&text)
 }
 
+/// Writes a sentence beside the data to stderr. Nothing can be done when stderr is closed.
+pub fn write_note(sentence: &str) {
+    let _ = io::stderr().write_all(format!("{sentence}\n").as_bytes());
+}
+
 /// Writes an error to stderr, with its causes. Nothing can be done when stderr is closed.
 pub fn report_error(error: &Error) {
     let _ = io::stderr().write_all(text_of(error).as_bytes());

@@ -2,7 +2,7 @@ use ha_core::health::BrokenEntry;
 use serde::Serialize;
 
 use crate::cluster::ClusterHeader;
-use crate::render;
+use crate::render::{self, View};
 
 /// The answer of a command: what was read, what it is, and what could not be read.
 #[derive(Clone, Debug, Serialize)]
@@ -21,7 +21,12 @@ pub struct Report<T> {
 /// The body of a command's answer.
 pub(crate) trait Body: Serialize {
     /// For people.
-    fn table(&self) -> String;
+    fn table(&self, view: &View) -> String;
+
+    /// In one sentence, that there is nothing to show. It goes to stderr, beside an empty table or list.
+    fn emptiness(&self) -> Option<String> {
+        None
+    }
 
     /// Whether it says that nothing is wrong.
     fn is_healthy(&self) -> bool {
@@ -30,7 +35,7 @@ pub(crate) trait Body: Serialize {
 }
 
 /// A whole answer for people: the cluster, the table, what is broken.
-pub(crate) fn text_of<T: Body>(report: &Report<T>) -> String {
+pub(crate) fn text_of<T: Body>(report: &Report<T>, view: &View) -> String {
     let mut text = String::new();
     render::push_words(
         &mut text,
@@ -42,7 +47,7 @@ pub(crate) fn text_of<T: Body>(report: &Report<T>) -> String {
         "  ",
     );
     text.push('\n');
-    text.push_str(&report.body.table());
+    text.push_str(&report.body.table(view));
     text.push_str(&render::broken_section(&report.broken));
     text
 }

@@ -5,7 +5,7 @@ use ha_storage::{ForeignFile, ObservedFile, Survey};
 use serde::Serialize;
 
 use crate::cluster::{Cluster, millis};
-use crate::render;
+use crate::render::{self, View};
 use crate::report::{Body, Report};
 
 /// The blobs of all jobs, as they lie in the storage directory. None is read: whoever gets one verifies it.
@@ -91,13 +91,17 @@ fn name_of(path: &str) -> &str {
 }
 
 impl Body for Blobs {
-    fn table(&self) -> String {
+    fn emptiness(&self) -> Option<String> {
+        self.blobs.is_empty().then(|| "No blobs.".to_owned())
+    }
+
+    fn table(&self, view: &View) -> String {
         let total = self
             .blobs
             .iter()
             .fold(0_u64, |sum, blob| sum.saturating_add(blob.size));
         let mut text = match self.blobs.len() {
-            0 => return "No blobs.\n".to_owned(),
+            0 => return String::new(),
             1 => format!("1 blob, {}\n", render::size(total)),
             number => format!("{number} blobs, {} in all\n", render::size(total)),
         };
@@ -108,7 +112,7 @@ impl Body for Blobs {
             }
             for blob in of_job {
                 text.push_str(&format!(" {}\n", render::escaped(&blob.key)));
-                let (put, size) = (render::timestamp(blob.modified), render::size(blob.size));
+                let (put, size) = (view.time(blob.modified), render::size(blob.size));
                 text.push_str(&format!("    {size}, put {put}\n"));
             }
         }
@@ -135,7 +139,7 @@ mod tests {
             }
         };
         let blobs = vec![blob(1, "a", 1536), blob(1, "b", 0), blob(2, "a", 1024)];
-        let table = Blobs { blobs }.table();
+        let table = Blobs { blobs }.table(&View::plain(0));
         let lines: Vec<_> = table.lines().collect();
         assert_eq!(lines[0], "3 blobs, 2.5 KiB in all");
         assert!(
@@ -149,6 +153,8 @@ mod tests {
         assert!(lines[4].starts_with("    1.5 KiB, put "), "{table}");
         assert!(lines[8].starts_with("Job 0202"), "{table}");
         assert!(lines.iter().all(|line| line.len() <= 100), "{table}");
-        assert_eq!(Blobs { blobs: Vec::new() }.table(), "No blobs.\n");
+        let none = Blobs { blobs: Vec::new() };
+        assert_eq!(none.table(&View::plain(0)), "");
+        assert_eq!(none.emptiness().as_deref(), Some("No blobs."));
     }
 }

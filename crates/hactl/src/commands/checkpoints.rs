@@ -4,7 +4,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::cluster::{Cluster, StoredCheckpoint};
-use crate::render;
+use crate::render::{self, Cell, Tone, View};
 use crate::report::{Body, Report};
 
 /// The completed checkpoints of a job.
@@ -104,28 +104,32 @@ impl From<StoredCheckpoint> for Checkpoint {
 }
 
 impl Body for Checkpoints {
-    fn table(&self) -> String {
+    fn emptiness(&self) -> Option<String> {
+        let none = self.checkpoints.is_empty();
+        none.then(|| format!("No checkpoints of job {}.", self.job_id))
+    }
+
+    fn table(&self, view: &View) -> String {
         let next = self
             .next_checkpoint_id
             .map_or_else(|| "-".to_owned(), |id| id.to_string());
         let heading = format!("Job {}, next checkpoint id {next}\n\n", self.job_id);
         if self.checkpoints.is_empty() {
-            return format!("{heading}No checkpoints.\n");
+            return heading;
         }
         let rows = self.checkpoints.iter().map(|checkpoint| {
             [
-                checkpoint.id.to_string(),
+                Cell::from(checkpoint.id.to_string()),
                 match checkpoint.readable {
-                    Some(true) => "readable",
-                    Some(false) => "BROKEN",
-                    None => "not checked",
-                }
-                .to_owned(),
-                render::timestamp(checkpoint.published),
-                checkpoint.size.to_string(),
-                render::escaped(&checkpoint.file),
+                    Some(true) => Cell::toned("readable", Tone::Good),
+                    Some(false) => Cell::toned("BROKEN", Tone::Bad),
+                    None => "not checked".to_owned().into(),
+                },
+                Cell::time(view, checkpoint.published),
+                render::size(checkpoint.size).into(),
+                render::escaped(&checkpoint.file).into(),
             ]
         });
-        heading + &render::table(["ID", "STATE", "PUBLISHED", "BYTES", "FILE"], rows)
+        heading + &render::table(view, ["ID", "STATE", "PUBLISHED", "SIZE", "FILE"], rows)
     }
 }

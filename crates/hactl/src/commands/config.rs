@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use ha_core::configuration::{Configuration, OptionDefinition, OptionSupport, all_options};
 use serde::Serialize;
 
-use crate::render;
+use crate::render::{self, View};
 use crate::report::Body;
 
 /// All options, with what is set. Reads neither ZooKeeper nor the storage.
@@ -101,7 +101,7 @@ impl ConfigEntry {
 }
 
 impl Body for Config {
-    fn table(&self) -> String {
+    fn table(&self, _: &View) -> String {
         let mut text = String::new();
         for option in self.options.iter().filter(|option| option.is_shown()) {
             let value = option.value.as_deref().map_or_else(
@@ -163,7 +163,7 @@ mod tests {
         let root = entry(&config, "high-availability.zookeeper.path.root");
         assert_eq!((root.value.as_deref(), &root.origin), (root.default, &None));
         assert_eq!(config.unknown, ["no.such.key"]);
-        let table = config.table();
+        let table = config.table(&View::plain(0));
         assert!(
             table.contains("high-availability.cluster-id: /prod (code; the default is default)\n"),
             "{table}"
@@ -181,12 +181,19 @@ mod tests {
             .find(|option| option.support() == OptionSupport::WithoutMeaning)
             .unwrap();
         let config = Config::of(&Configuration::new());
-        assert!(!config.table().contains(&format!("{}: ", without.key())));
+        assert!(
+            !config
+                .table(&View::plain(0))
+                .contains(&format!("{}: ", without.key()))
+        );
         let configuration = Configuration::new()
             .with(secret.key(), "hunter2")
             .with(without.key(), "1");
         let config = Config::of(&configuration);
-        let (table, json) = (config.table(), serde_json::to_string(&config).unwrap());
+        let (table, json) = (
+            config.table(&View::plain(0)),
+            serde_json::to_string(&config).unwrap(),
+        );
         assert!(table.contains(&format!("{}: ", without.key())), "{table}");
         assert!(table.contains(secret.key()) && json.contains(secret.key()));
         assert!(!table.contains("hunter2") && !json.contains("hunter2"));
@@ -194,7 +201,7 @@ mod tests {
 
     #[test]
     fn no_line_is_wider_than_the_table_but_for_a_path() {
-        let table = Config::of(&Configuration::new()).table();
+        let table = Config::of(&Configuration::new()).table(&View::plain(0));
         for line in table.lines().filter(|line| !line.contains('/')) {
             assert!(line.chars().count() <= usize::from(render::WIDTH), "{line}");
         }

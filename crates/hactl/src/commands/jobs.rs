@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Leaders;
 use super::results::{CleanUp, RecordedResult, Results};
 use crate::cluster::{Cluster, StoredJobs};
-use crate::render;
+use crate::render::{self, Cell, Tone, View};
 use crate::report::{Body, Report};
 
 /// All jobs of which anything is stored.
@@ -146,10 +146,24 @@ pub(super) fn end_status(result: &JobResult) -> String {
         .map_or_else(|| "UNKNOWN".to_owned(), |status| status.to_string())
 }
 
+/// How a status is shown.
+pub(super) fn status_cell(status: &str, shown: String) -> Cell {
+    match status {
+        "RUNNING" | "FINISHED" => Cell::toned(shown, Tone::Good),
+        "FAILED" => Cell::toned(shown, Tone::Bad),
+        "CANCELED" | "UNKNOWN" => Cell::toned(shown, Tone::Notable),
+        _ => shown.into(),
+    }
+}
+
 impl Body for Jobs {
-    fn table(&self) -> String {
+    fn emptiness(&self) -> Option<String> {
+        self.jobs.is_empty().then(|| "No jobs.".to_owned())
+    }
+
+    fn table(&self, view: &View) -> String {
         if self.jobs.is_empty() {
-            return "No jobs.\n".to_owned();
+            return String::new();
         }
         let rows = self.jobs.iter().map(|job| {
             let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |n| n.to_string());
@@ -157,20 +171,18 @@ impl Body for Jobs {
                 Some(CleanUp::Pending) => format!("{} (clean-up pending)", job.status),
                 Some(CleanUp::Done) | None => job.status.clone(),
             };
+            let name = job.name.as_deref().map(render::escaped);
+            let leader = job.leader.as_deref().map(render::escaped);
             [
-                job.id.to_string(),
-                job.name
-                    .as_deref()
-                    .map_or_else(|| "-".to_owned(), render::escaped),
-                status,
-                job.checkpoints.to_string(),
-                number(job.latest_checkpoint_id),
-                job.leader
-                    .as_deref()
-                    .map_or_else(|| "-".to_owned(), render::escaped),
+                Cell::from(job.id.to_string()),
+                name.unwrap_or_else(|| "-".to_owned()).into(),
+                status_cell(&job.status, status),
+                job.checkpoints.to_string().into(),
+                number(job.latest_checkpoint_id).into(),
+                leader.unwrap_or_else(|| "-".to_owned()).into(),
             ]
         });
-        let mut text = render::table(["JOB", "NAME", "STATUS", "KEPT", "LATEST", "LEADER"], rows);
+        let mut text = render::table(view, ["JOB", "NAME", "STATUS", "KEPT", "LATEST", "LEADER"], rows);
         for job in &self.jobs {
             if let Some(reason) = &job.reason {
                 text.push('\n');

@@ -6,7 +6,7 @@ use ha_zookeeper::paths::ClusterPaths;
 use serde::Serialize;
 
 use crate::cluster::{Cluster, FlinkContender, FlinkLeader, Node, Nodes, flink_leaders};
-use crate::render;
+use crate::render::{self, Cell, Tone, View};
 use crate::report::{Body, Report};
 
 /// Who leads, and who stands in the election.
@@ -22,7 +22,7 @@ pub struct Leaders {
     pub contenders: Vec<Contender>,
     /// The mode records no leader, so empty lists say nothing.
     #[serde(skip)]
-    is_unrecorded: bool,
+    pub(super) is_unrecorded: bool,
 }
 
 /// The leader of a component.
@@ -292,67 +292,77 @@ impl Process {
 }
 
 impl Body for Leaders {
-    fn table(&self) -> String {
-        if self.is_unrecorded {
-            return "The mode filesystem records no leader: the process that holds the lock on the folder leads.\n\
-                    Whether one runs cannot be seen here.\n"
-                .to_owned();
-        }
-        if self.leaders.is_empty() && self.contenders.is_empty() {
-            return "No leader is recorded, and nobody stands in the election.\n".to_owned();
-        }
+    fn emptiness(&self) -> Option<String> {
+        let leads = self.leaders.iter().any(|leader| leader.address.is_some());
+        let sentence = match (leads, self.contenders.is_empty()) {
+            _ if self.is_unrecorded => {
+                "The mode filesystem records no leader: the process that holds the lock on the folder leads, and \
+                 whether one runs cannot be seen here."
+            }
+            (false, true) => "Nobody leads, and nobody stands in the election.",
+            (false, false) => "Nobody leads now.",
+            (true, true) => "Nobody stands in the election any more: who is shown as leading has gone.",
+            (true, false) => return None,
+        };
+        Some(sentence.to_owned())
+    }
+
+    fn table(&self, view: &View) -> String {
         let leaders = self.leaders.iter().map(|leader| {
             [
-                leader.component.clone(),
-                leader
-                    .address
-                    .as_deref()
-                    .map_or_else(|| "none".to_owned(), render::escaped),
+                Cell::from(leader.component.clone()),
+                match leader.address.as_deref() {
+                    Some(address) => render::escaped(address).into(),
+                    None => Cell::toned("none", Tone::Bad),
+                },
                 leader
                     .process
                     .as_ref()
-                    .map_or_else(|| "-".to_owned(), |process| render::escaped(&process.name)),
+                    .map_or_else(|| "-".to_owned(), |process| render::escaped(&process.name))
+                    .into(),
                 leader
                     .epoch
-                    .map_or_else(|| "-".to_owned(), |epoch| epoch.to_string()),
-                render::timestamp(leader.since.unwrap_or(0)),
+                    .map_or_else(|| "-".to_owned(), |epoch| epoch.to_string())
+                    .into(),
+                Cell::time(view, leader.since.unwrap_or(0)),
             ]
         });
         let contenders = self.contenders.iter().map(|contender| {
             let role = match (contender.leading, &contender.tool) {
-                (_, Some(tool)) => format!("tool {}", render::escaped(tool)),
-                (true, None) => "leads".to_owned(),
-                (false, None) => "stands by".to_owned(),
+                (_, Some(tool)) => Cell::toned(format!("tool {}", render::escaped(tool)), Tone::Notable),
+                (true, None) => Cell::toned("leads", Tone::Good),
+                (false, None) => "stands by".to_owned().into(),
             };
             [
-                contender
-                    .process
-                    .as_ref()
-                    .map_or_else(|| "-".to_owned(), Process::shown),
+                Cell::from(
+                    contender
+                        .process
+                        .as_ref()
+                        .map_or_else(|| "-".to_owned(), Process::shown),
+                ),
                 role,
                 contender
                     .election
                     .as_deref()
-                    .map_or_else(|| "-".to_owned(), render::escaped),
-                render::timestamp(contender.since),
-                contender.zookeeper_session.clone(),
+                    .map_or_else(|| "-".to_owned(), render::escaped)
+                    .into(),
+                Cell::time(view, contender.since),
+                contender.zookeeper_session.clone().into(),
             ]
         });
         let mut text = match self.leaders.is_empty() {
-            true => "No leader is recorded.\n".to_owned(),
+            true => String::new(),
             false => render::table(
+                view,
                 ["COMPONENT", "ADDRESS", "PROCESS", "EPOCH", "LEADS SINCE"],
                 leaders,
             ),
         };
-        text.push('\n');
-        text.push_str(&match self.contenders.is_empty() {
-            true => "Nobody stands in the election.\n".to_owned(),
-            false => render::table(
-                ["PROCESS", "ROLE", "ELECTION", "JOINED", "ZOOKEEPER SESSION"],
-                contenders,
-            ),
-        });
+        if !self.contenders.is_empty() {
+            text.push('\n');
+            let headings = ["PROCESS", "ROLE", "ELECTION", "JOINED", "ZOOKEEPER SESSION"];
+            text.push_str(&render::table(view, headings, contenders));
+        }
         text
     }
 }
@@ -367,9 +377,10 @@ mod tests {
             is_unrecorded: true,
             ..Leaders::default()
         };
-        assert!(unrecorded.table().contains("records no leader"));
+        assert!(unrecorded.emptiness().unwrap().contains("records no leader"));
         let mut left = Leaders::default();
-        assert!(left.table().starts_with("No leader is recorded, and nobody"));
+        assert!(left.emptiness().unwrap().starts_with("Nobody leads, and nobody"));
+        assert_eq!(left.table(&View::plain(0)), "");
         left.leaders.push(Leader {
             component: "dispatcher".to_owned(),
             address: None,
@@ -379,6 +390,9 @@ mod tests {
             process: None,
             path: String::new(),
         });
-        assert!(left.table().ends_with("\nNobody stands in the election.\n"));
+        assert!(left.emptiness().unwrap().starts_with("Nobody leads, and nobody"));
+        assert!(left.table(&View::plain(0)).contains("none"));
+        left.leaders[0].address = Some("http://one:1".to_owned());
+        assert!(left.emptiness().unwrap().contains("has gone"));
     }
 }

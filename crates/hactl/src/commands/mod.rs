@@ -3,6 +3,8 @@
 mod blobs;
 mod checkpoints;
 mod config;
+#[cfg(test)]
+mod golden;
 mod jobs;
 mod leaders;
 mod results;

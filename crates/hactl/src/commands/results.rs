@@ -6,9 +6,9 @@ use ha_core::ids::JobId;
 use ha_core::jobs::JobResultEntry;
 use serde::Serialize;
 
-use super::jobs::end_status;
+use super::jobs::{end_status, status_cell};
 use crate::cluster::Cluster;
-use crate::render;
+use crate::render::{self, Cell, Tone, View};
 use crate::report::{Body, Report};
 
 /// The recorded results of ended jobs.
@@ -128,24 +128,28 @@ impl RecordedResult {
 }
 
 impl Body for Results {
-    fn table(&self) -> String {
+    fn emptiness(&self) -> Option<String> {
+        self.results.is_empty().then(|| "No results.".to_owned())
+    }
+
+    fn table(&self, view: &View) -> String {
         if self.results.is_empty() {
-            return "No results.\n".to_owned();
+            return String::new();
         }
         let rows = self.results.iter().map(|result| {
             [
-                result.id.to_string(),
-                render::escaped(&result.name),
-                result.status.clone(),
+                Cell::from(result.id.to_string()),
+                render::escaped(&result.name).into(),
+                status_cell(&result.status, result.status.clone()),
                 match result.clean_up {
-                    CleanUp::Pending => "pending".to_owned(),
-                    CleanUp::Done => "done".to_owned(),
+                    CleanUp::Pending => Cell::toned("pending", Tone::Notable),
+                    CleanUp::Done => "done".to_owned().into(),
                 },
-                render::timestamp(result.end_time.unwrap_or(0)),
-                format!("{}.{:03} s", result.net_runtime / 1000, result.net_runtime % 1000),
+                Cell::time(view, result.end_time.unwrap_or(0)),
+                format!("{}.{:03} s", result.net_runtime / 1000, result.net_runtime % 1000).into(),
             ]
         });
-        let mut text = render::table(["JOB", "NAME", "STATUS", "CLEAN-UP", "ENDED", "RAN"], rows);
+        let mut text = render::table(view, ["JOB", "NAME", "STATUS", "CLEAN-UP", "ENDED", "RAN"], rows);
         for result in &self.results {
             if let Some(reason) = &result.reason {
                 text.push('\n');

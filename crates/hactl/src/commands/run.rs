@@ -1,6 +1,7 @@
 use clap::CommandFactory as _;
 use ha_cli::{
-    ExitCode, OutputFormat, load_configuration, write_completions, write_json, write_man_pages, write_stdout,
+    ExitCode, OutputFormat, load_configuration, write_completions, write_json, write_man_pages, write_note,
+    write_stdout,
 };
 use ha_core::configuration::{Configuration, HighAvailabilityOptions};
 use ha_core::environment::Environment;
@@ -11,6 +12,7 @@ use super::{Blobs, Checkpoints, Config, Jobs, Leaders, Results, Tree};
 use crate::arguments::{Arguments, Command, Reading, ToolOptions};
 use crate::cluster::Cluster;
 use crate::doctor::Doctor;
+use crate::render::View;
 use crate::report::{Body, Report, text_of};
 
 /// Runs one command and writes its answer to stdout.
@@ -25,7 +27,11 @@ pub async fn run(command: &Command, options: &ToolOptions) -> Result<ExitCode> {
             write_completions(Arguments::command(), *completions).map(|()| ExitCode::Success)
         }
         Command::Man(man) => write_man_pages(Arguments::command(), man).map(|()| ExitCode::Success),
-        Command::Config => show_config(&load_configuration(shared)?, shared.output()),
+        Command::Config => show_config(
+            &load_configuration(shared)?,
+            &Environment::system(),
+            shared.output(),
+        ),
         Command::Read(reading) => {
             let configuration = load_configuration(shared)?;
             let environment = Environment::system();
@@ -37,9 +43,13 @@ pub async fn run(command: &Command, options: &ToolOptions) -> Result<ExitCode> {
     }
 }
 
-fn show_config(configuration: &Configuration, format: OutputFormat) -> Result<ExitCode> {
+fn show_config(
+    configuration: &Configuration,
+    environment: &Environment,
+    format: OutputFormat,
+) -> Result<ExitCode> {
     let config = Config::of(configuration);
-    write(&config, || config.table(), format)?;
+    write(&config, |view| config.table(view), environment, format)?;
     // What is wrong with it is said after it was shown.
     for warning in HighAvailabilityOptions::validate(configuration)? {
         tracing::warn!("{warning}");
@@ -55,21 +65,24 @@ async fn answer(
     format: OutputFormat,
 ) -> Result<ExitCode> {
     match reading {
-        Reading::Leaders => show(Leaders::read(cluster).await?, format),
-        Reading::Jobs => show(Jobs::read(cluster).await?, format),
-        Reading::Checkpoints(job) => show(Checkpoints::read(cluster, *job).await?, format),
-        Reading::Results => show(Results::read(cluster).await?, format),
-        Reading::Blobs => show(Blobs::read(cluster).await?, format),
-        Reading::Tree => show(Tree::read(cluster).await?, format),
+        Reading::Leaders => show(Leaders::read(cluster).await?, environment, format),
+        Reading::Jobs => show(Jobs::read(cluster).await?, environment, format),
+        Reading::Checkpoints(job) => show(Checkpoints::read(cluster, *job).await?, environment, format),
+        Reading::Results => show(Results::read(cluster).await?, environment, format),
+        Reading::Blobs => show(Blobs::read(cluster).await?, environment, format),
+        Reading::Tree => show(Tree::read(cluster).await?, environment, format),
         Reading::Doctor { dirty_after } => {
             let examined = Doctor::examine(cluster, configuration, environment, *dirty_after);
-            show(examined.await?, format)
+            show(examined.await?, environment, format)
         }
     }
 }
 
-fn show<T: Body>(report: Report<T>, format: OutputFormat) -> Result<ExitCode> {
-    write(&report, || text_of(&report), format)?;
+fn show<T: Body>(report: Report<T>, environment: &Environment, format: OutputFormat) -> Result<ExitCode> {
+    write(&report, |view| text_of(&report, view), environment, format)?;
+    if let Some(sentence) = report.body.emptiness() {
+        write_note(&sentence);
+    }
     Ok(if report.broken.is_empty() && report.body.is_healthy() {
         ExitCode::Success
     } else {
@@ -77,10 +90,15 @@ fn show<T: Body>(report: Report<T>, format: OutputFormat) -> Result<ExitCode> {
     })
 }
 
-fn write<T: Serialize>(document: &T, text: impl FnOnce() -> String, format: OutputFormat) -> Result<()> {
+fn write<T: Serialize>(
+    document: &T,
+    text: impl FnOnce(&View) -> String,
+    environment: &Environment,
+    format: OutputFormat,
+) -> Result<()> {
     match format {
         OutputFormat::Json => write_json(document),
-        OutputFormat::Table => write_stdout(&text()),
+        OutputFormat::Table => write_stdout(&text(&View::of_stdout(environment))),
     }
     .map_err(|error| {
         Error::new(ErrorKind::Unavailable, "the answer cannot be written")

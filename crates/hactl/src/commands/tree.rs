@@ -2,7 +2,7 @@ use ha_core::Result;
 use serde::Serialize;
 
 use crate::cluster::{Cluster, FoundFile, Node, flink_summary};
-use crate::render;
+use crate::render::{self, View};
 use crate::report::{Body, Report};
 
 /// How much of a payload a table shows, in characters.
@@ -108,7 +108,7 @@ impl From<FoundFile> for TreeNode {
 }
 
 impl Body for Tree {
-    fn table(&self) -> String {
+    fn table(&self, _: &View) -> String {
         let top = self.nodes.first().map_or(0, |node| depth(&node.path));
         let mut text = String::new();
         for node in &self.nodes {
@@ -180,7 +180,7 @@ mod tests {
         let table = Tree {
             nodes: vec![node("/x", &text), node("/x/y", "a\\nb")],
         }
-        .table();
+        .table(&View::plain(0));
         assert!(
             table.contains("= {\"format\":1}\n") && table.contains("bytes in all"),
             "{table}"
@@ -196,7 +196,7 @@ mod tests {
                 node("/flink/default/x", &"ä".repeat(9000)),
             ],
         };
-        let text = tree.table();
+        let text = tree.table(&View::plain(0));
         assert!(text.starts_with("/flink/default\n  x\n      = ää"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         assert!(text.contains("(18000 bytes in all)"));

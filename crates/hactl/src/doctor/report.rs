@@ -9,7 +9,7 @@ use super::check::{Verdict, judge};
 use super::finding::{Finding, Severity, Skipped};
 use super::reading;
 use crate::cluster::Cluster;
-use crate::render;
+use crate::render::{self, Tone, View};
 use crate::report::{Body, Report};
 
 /// How many checks that were not made for one reason are named to people.
@@ -71,7 +71,7 @@ impl Body for Doctor {
             .all(|finding| finding.severity == Severity::Info)
     }
 
-    fn table(&self) -> String {
+    fn table(&self, view: &View) -> String {
         let mut text = String::new();
         let mut rest = self.findings.as_slice();
         while let Some(first) = rest.first() {
@@ -79,7 +79,7 @@ impl Body for Doctor {
             let alike = |finding: &&Finding| (finding.severity, finding.id) == (first.severity, first.id);
             let length = rest.iter().take_while(alike).count();
             let (group, others) = rest.split_at(length);
-            push_group(&mut text, first, group);
+            push_group(&mut text, view, first, group);
             rest = others;
         }
         if self.findings.is_empty() {
@@ -114,8 +114,14 @@ impl Body for Doctor {
     }
 }
 
-fn push_group(text: &mut String, first: &Finding, group: &[Finding]) {
-    text.push_str(&format!("{} {}", first.severity.name().to_uppercase(), first.id));
+fn push_group(text: &mut String, view: &View, first: &Finding, group: &[Finding]) {
+    let tone = match first.severity {
+        Severity::Error => Tone::Bad,
+        Severity::Warning => Tone::Notable,
+        Severity::Info => Tone::Good,
+    };
+    let severity = first.severity.name().to_uppercase();
+    text.push_str(&format!("{} {}", view.paint(tone, &severity), first.id));
     if group.len() > 1 {
         text.push_str(&format!(" ({} times)", group.len()));
     }

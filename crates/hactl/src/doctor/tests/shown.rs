@@ -4,13 +4,14 @@ use std::collections::HashSet;
 
 use super::world::{JOB, World};
 use crate::doctor::{Doctor, Finding, Severity, Skipped, checks};
+use crate::render::View;
 use crate::report::Body as _;
 
 #[tokio::test]
 async fn a_healthy_cluster_is_one_sentence() {
     let doctor = Doctor::from(World::healthy().await.verdict().await);
     assert!(doctor.is_healthy());
-    let text = doctor.table();
+    let text = doctor.table(&View::plain(0));
     let first = format!("Healthy: {} checks found nothing.", doctor.checks.len());
     assert_eq!(text.lines().next(), Some(&*first));
 }
@@ -26,7 +27,7 @@ async fn the_worst_is_told_first_within_100_columns() {
     }
     let doctor = Doctor::from(world.verdict().await);
     assert!(!doctor.is_healthy());
-    let text = doctor.table();
+    let text = doctor.table(&View::plain(0));
     let headings: Vec<_> = text
         .lines()
         .filter(|line| line.starts_with(char::is_uppercase) && !line.contains(':'))
@@ -71,7 +72,7 @@ fn golden() {
         skipped: vec![skipped("server-tick"), skipped("acl-differs")],
     };
     assert_eq!(
-        doctor.table(),
+        doctor.table(&View::plain(0)),
         "\
 WARNING counter-behind
   /flink/c/jobs/1/checkpoint_id_counter
