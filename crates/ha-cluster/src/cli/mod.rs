@@ -9,7 +9,6 @@ mod report;
 mod rest_addresses;
 mod run;
 mod settings;
-mod signals;
 mod submit;
 
 use std::process;

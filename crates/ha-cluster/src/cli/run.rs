@@ -2,7 +2,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ha_cli::{ExitCode, LogLevel, SharedOptions, init_logging_to};
+use ha_cli::{ExitCode, LogLevel, SharedOptions, init_logging_to, stop_on_signal};
 use ha_services::configuration::{
     Configuration, HighAvailabilityMode, HighAvailabilityOptions, JobResultStoreOptions,
 };
@@ -19,7 +19,6 @@ use super::progress::Progress;
 use super::report::Report;
 use super::rest_addresses::RestAddresses;
 use super::settings::configuration;
-use super::signals::stop_on_signal;
 use crate::process::{ClusterProcess, ProcessOptions};
 use crate::rest::{ClusterClient, LeaderSource};
 

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use ha_cli::{ExitCode, LogLevel, SharedOptions, init_logging};
+use ha_cli::{ExitCode, LogLevel, SharedOptions, init_logging, stop_on_signal};
 use ha_services::configuration::{Configuration, HighAvailabilityMode, HighAvailabilityOptions};
 use ha_services::environment::Environment;
 use ha_services::ids::{ComponentId, JobId};
@@ -14,7 +14,6 @@ use super::progress::Progress;
 use super::report::Report;
 use super::rest_addresses::configured_endpoint;
 use super::settings::configuration;
-use super::signals::stop_on_signal;
 use crate::rest::{ClusterClient, LeaderSource, LeaderWatch};
 
 /// `ha-cluster submit`.

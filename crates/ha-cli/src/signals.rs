@@ -1,14 +1,15 @@
-use ha_cli::ExitCode;
-use ha_services::environment::TaskScope;
-use ha_services::{Error, ErrorKind, Result};
+use ha_core::environment::TaskScope;
+use ha_core::{Error, ErrorKind, Result};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+use crate::ExitCode;
 
 /// Listens to SIGTERM and SIGINT: the first one signals the token, the second one ends the process at once.
 ///
 /// # Errors
 /// `Internal` when signals cannot be listened to.
-pub(super) fn stop_on_signal(scope: &TaskScope) -> Result<CancellationToken> {
+pub fn stop_on_signal(scope: &TaskScope) -> Result<CancellationToken> {
     let listen = |kind| {
         signal(kind).map_err(|error| {
             Error::new(ErrorKind::Internal, "signals cannot be listened to").caused_by(error)
