@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ha_core::configuration::RemoteStore;
 
 /// The words of `hactl` that there are.
-const WORDS: [&str; 10] = [
+const WORDS: [&str; 11] = [
     "leaders",
     "jobs",
     "checkpoints",
@@ -14,6 +14,7 @@ const WORDS: [&str; 10] = [
     "blobs",
     "tree",
     "doctor",
+    "watch",
     "config",
     "completions",
     "man",

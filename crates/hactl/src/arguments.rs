@@ -65,6 +65,8 @@ impl ToolOptions {
 pub enum Command {
     /// Show all options, with what is set.
     Config,
+    /// Tell what changes, as it happens.
+    Watch,
     /// Write shell completions.
     Completions(CompletionsArguments),
     /// Write manual pages.
@@ -113,6 +115,15 @@ Example: a folder in which nothing is wrong
   hactl doctor --dirty-after '30 min' -D high-availability=filesystem \\
     -D high-availability.storageDir=/tmp/ha-example -D high-availability.cluster-id=one";
 
+/// Works where nothing is set up: without a server it exits with 3.
+const WATCH_EXAMPLE: &str = "\
+Example: the changes of the cluster `default`, as JSON
+  hactl watch --output json -D high-availability=zookeeper \\
+    -D high-availability.zookeeper.quorum=127.0.0.1:2181 \\
+    -D high-availability.storageDir=/tmp/ha-example
+
+  {\"time\":1700000000000,\"present\":true,\"event\":\"jobAdded\",\"jobId\":\"…\",\"name\":\"wordcount\"}";
+
 #[derive(Debug, Subcommand)]
 enum CommandWord {
     /// Show who leads each component since when, and who stands by
@@ -156,6 +167,18 @@ enum CommandWord {
         #[command(flatten)]
         options: ToolOptions,
     },
+    /// Tell of leader and job changes as they happen, one line an event
+    ///
+    /// What is there is told first, then what changes: another leader or none, a job added or ended, a checkpoint
+    /// completed, the connection lost and back. What happens while the connection is down, or faster than it is read,
+    /// is told by its latest state. With `--output json` each line is one object; its fields are documented at
+    /// `WatchLine` of the crate `hactl`. Clusters of Apache Flink are not followed yet. SIGINT or SIGTERM ends it with
+    /// 0, a second one with 130.
+    #[command(after_help = WATCH_EXAMPLE)]
+    Watch {
+        #[command(flatten)]
+        options: ToolOptions,
+    },
     /// Show all options: what is set and by what, else the default
     Config {
         #[command(flatten)]
@@ -195,6 +218,7 @@ impl Arguments {
             CommandWord::Doctor { dirty_after, options } => {
                 (Command::Read(Reading::Doctor { dirty_after }), options)
             }
+            CommandWord::Watch { options } => (Command::Watch, options),
             CommandWord::Config { options } => (Command::Config, options),
             CommandWord::Completions { completions, options } => (Command::Completions(completions), options),
             CommandWord::Man { man, options } => (Command::Man(man), options),

@@ -17,7 +17,8 @@
 //! With `--output json` each command writes one document. Every document begins with
 //! `"clusterId"`, `"mode"` (`zookeeper` or `filesystem`) and `"location"` (what was read), and ends with `"broken"`:
 //! a list of `{"name","path","reason","candidates":[…]}`. The fields between are documented at [`Leaders`], [`Jobs`],
-//! [`Checkpoints`], [`Results`], [`Blobs`], [`Tree`] and [`Doctor`]. [`Config`] is a document of its own. Times are milliseconds since 1970 by the clock of whoever wrote them.
+//! [`Checkpoints`], [`Results`], [`Blobs`], [`Tree`] and [`Doctor`]. [`Config`] is a document of its own, and `hactl watch`
+//! writes one object a line, see [`WatchLine`]. Times are milliseconds since 1970 by the clock of whoever wrote them.
 
 mod arguments;
 mod cluster;
@@ -31,7 +32,7 @@ pub use arguments::{Arguments, Command, Reading, ToolOptions};
 pub use cluster::{Backend, Cluster, ClusterHeader, ReadingOptions};
 pub use commands::{
     Blob, Blobs, Checkpoint, Checkpoints, CleanUp, Config, ConfigEntry, Contender, Job, Jobs, Leader,
-    Leaders, Process, RecordedIn, RecordedResult, Results, Tree, TreeNode, run,
+    Leaders, Process, RecordedIn, RecordedResult, Results, Tree, TreeNode, WatchEvent, WatchLine, run,
 };
 pub use doctor::{Doctor, Finding, Severity, Skipped};
 pub use layout::{Layout, LayoutChoice, PathMapping, PathMappings};

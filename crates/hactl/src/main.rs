@@ -15,7 +15,12 @@ fn main() -> ExitCode {
         .enable_all()
         .build()
         .map_err(|error| Error::new(ErrorKind::Internal, "the runtime cannot be started").caused_by(error))
-        .and_then(|runtime| runtime.block_on(run(&command, &options)));
+        .and_then(|runtime| {
+            let outcome = runtime.block_on(run(&command, &options));
+            // A write that waits for a reader who has stopped reading is not waited for.
+            runtime.shutdown_background();
+            outcome
+        });
     match outcome {
         Ok(code) => code.into(),
         Err(error) => {

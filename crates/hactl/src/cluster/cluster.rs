@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::layout::{Layout, LayoutChoice, PathMappings};
 
-use super::opening::{connect, expect_cluster, nothing_to_read, results_folder};
+use super::opening::{connect, expect_cluster, expect_cluster_node, nothing_to_read, results_folder};
 use super::{
     FoundFile, JobPlace, Nodes, StoredCheckpoint, StoredJobs, flink, identity, stored_in_files,
     stored_in_zookeeper, walk,
@@ -322,47 +322,12 @@ impl Backend {
         };
         let nodes = Nodes::new(Arc::clone(client) as _);
         nodes.sync(paths.cluster()).await?;
-        if nodes.get(paths.cluster()).await?.is_some() {
-            return Ok(Some((nodes, paths)));
-        }
-        Err(no_cluster(&nodes, paths).await?)
+        expect_cluster_node(&nodes, paths).await?;
+        Ok(Some((nodes, paths)))
     }
 }
 
-/// That there is no cluster node, and what is there where its path ends to be.
-async fn no_cluster(nodes: &Nodes, paths: &ClusterPaths) -> Result<Error> {
-    let error = Error::new(ErrorKind::NotFound, "there is no such cluster in ZooKeeper")
-        .at(paths.cluster())
-        .not_applied();
-    // The root itself, then what it lies in, up to the top of the tree.
-    let mut wrong = "cluster id";
-    for ancestor in Path::new(paths.cluster()).ancestors().skip(1) {
-        let ancestor = ancestor.to_string_lossy();
-        if let Some(names) = nodes.names(&ancestor).await? {
-            let siblings = named(&names);
-            return Ok(error.advise(format!("check {wrong}: below {ancestor} {siblings}")));
-        }
-        wrong = "chroot, root and cluster id";
-    }
-    Ok(error.advise("check chroot, root and cluster id"))
-}
-
-/// What is below a node, the first of it where it is much.
-fn named(names: &[String]) -> String {
-    const MOST: usize = 20;
-    match names.len() {
-        0 => "is nothing".to_owned(),
-        1 => format!("is {}", names.concat()),
-        2..=MOST => format!("are {}", names.join(", ")),
-        all => format!(
-            "are {}, and {} more",
-            names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", "),
-            all - MOST
-        ),
-    }
-}
-
-fn storage_dir(configuration: &Configuration) -> Result<StorageDirectory> {
+pub(super) fn storage_dir(configuration: &Configuration) -> Result<StorageDirectory> {
     let text = configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
     Ok(StorageDirectory::new(text, configuration))
 }

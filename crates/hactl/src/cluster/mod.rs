@@ -3,6 +3,7 @@
 mod cluster;
 mod files;
 mod flink;
+mod followed;
 mod identity;
 mod layout_detection;
 mod listing;
@@ -15,5 +16,6 @@ mod stored_in_zookeeper;
 pub use cluster::{Backend, Cluster, ClusterHeader, ReadingOptions};
 pub(crate) use files::{FoundFile, millis, walk};
 pub(crate) use flink::{FlinkContender, FlinkLeader, leaders as flink_leaders, summary as flink_summary};
+pub(crate) use followed::FollowedCluster;
 pub(crate) use nodes::{Node, Nodes};
 pub(crate) use stored::{JobPlace, StoredCheckpoint, StoredGraph, StoredJobs};

@@ -18,6 +18,50 @@ use crate::layout::LayoutChoice;
 /// The folder of all clusters' results in the storage directory.
 const RESULTS: &str = "job-results-store";
 
+/// That there is a cluster node, as far as the server has seen.
+///
+/// # Errors
+/// `NotFound`: the error says what is there where the path ends to be.
+pub(super) async fn expect_cluster_node(nodes: &Nodes, paths: &ClusterPaths) -> Result<()> {
+    if nodes.get(paths.cluster()).await?.is_some() {
+        return Ok(());
+    }
+    Err(no_cluster(nodes, paths).await?)
+}
+
+/// That there is no cluster node, and what is there where its path ends to be.
+async fn no_cluster(nodes: &Nodes, paths: &ClusterPaths) -> Result<Error> {
+    let error = Error::new(ErrorKind::NotFound, "there is no such cluster in ZooKeeper")
+        .at(paths.cluster())
+        .not_applied();
+    // The root itself, then what it lies in, up to the top of the tree.
+    let mut wrong = "cluster id";
+    for ancestor in Path::new(paths.cluster()).ancestors().skip(1) {
+        let ancestor = ancestor.to_string_lossy();
+        if let Some(names) = nodes.names(&ancestor).await? {
+            let siblings = named(&names);
+            return Ok(error.advise(format!("check {wrong}: below {ancestor} {siblings}")));
+        }
+        wrong = "chroot, root and cluster id";
+    }
+    Ok(error.advise("check chroot, root and cluster id"))
+}
+
+/// What is below a node, the first of it where it is much.
+fn named(names: &[String]) -> String {
+    const MOST: usize = 20;
+    match names.len() {
+        0 => "is nothing".to_owned(),
+        1 => format!("is {}", names.concat()),
+        2..=MOST => format!("are {}", names.join(", ")),
+        all => format!(
+            "are {}, and {} more",
+            names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", "),
+            all - MOST
+        ),
+    }
+}
+
 /// That there is something of the cluster: its folder, or results that outlived it.
 pub(super) fn expect_cluster(folder: &Path, cluster_id: &ClusterId) -> Result<()> {
     if folder.is_dir() || results_folder(folder, cluster_id).is_dir() {

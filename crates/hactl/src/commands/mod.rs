@@ -10,6 +10,7 @@ mod leaders;
 mod results;
 mod run;
 mod tree;
+mod watch;
 
 pub use blobs::{Blob, Blobs};
 pub use checkpoints::{Checkpoint, Checkpoints};
@@ -19,3 +20,4 @@ pub use leaders::{Contender, Leader, Leaders, Process};
 pub use results::{CleanUp, RecordedIn, RecordedResult, Results};
 pub use run::run;
 pub use tree::{Tree, TreeNode};
+pub use watch::{WatchEvent, WatchLine};

@@ -8,6 +8,7 @@ use ha_core::environment::Environment;
 use ha_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
+use super::watch::watch;
 use super::{Blobs, Checkpoints, Config, Jobs, Leaders, Results, Tree};
 use crate::arguments::{Arguments, Command, Reading, ToolOptions};
 use crate::cluster::Cluster;
@@ -32,6 +33,15 @@ pub async fn run(command: &Command, options: &ToolOptions) -> Result<ExitCode> {
             &Environment::system(),
             shared.output(),
         ),
+        Command::Watch => {
+            watch(
+                &load_configuration(shared)?,
+                options.reading().layout,
+                shared.output(),
+                &Environment::system(),
+            )
+            .await
+        }
         Command::Read(reading) => {
             let configuration = load_configuration(shared)?;
             let environment = Environment::system();

@@ -1,0 +1,78 @@
+use std::io::Write as _;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ha_cli::{ExitCode, OutputFormat, stop_on_signal};
+use ha_core::Result;
+use ha_core::configuration::Configuration;
+use ha_core::environment::Environment;
+use ha_core::ids::JobId;
+use tokio::sync::mpsc;
+
+use super::follower::{Follower, RecordedEnds};
+use super::lines::write_lines;
+use crate::cluster::FollowedCluster;
+use crate::commands::jobs::end_status;
+use crate::layout::LayoutChoice;
+use crate::render;
+
+/// How many events wait for a slow reader; then nothing is read until it has gone on.
+const WAITING: usize = 256;
+
+/// Tells what changes until it is told to stop, or until nobody reads on.
+///
+/// # Errors
+/// As [`FollowedCluster::open`]; `Closed` when ZooKeeper does not let this program in any more; `Unavailable` when the
+/// output cannot be written.
+pub(crate) async fn watch(
+    configuration: &Configuration,
+    layout: LayoutChoice,
+    format: OutputFormat,
+    environment: &Environment,
+) -> Result<ExitCode> {
+    let scope = environment.task_scope();
+    let stop = stop_on_signal(&scope)?;
+    let cluster = tokio::select! {
+        biased;
+        () = stop.cancelled() => return Ok(ExitCode::Success),
+        cluster = FollowedCluster::open(configuration, layout, environment) => Arc::new(cluster?),
+    };
+    if format == OutputFormat::Table {
+        let location = render::escaped(cluster.location());
+        // Nothing can be done when stderr is closed.
+        let _ = writeln!(std::io::stderr(), "Watching {location}; an interrupt ends it.");
+    }
+    let (sender, lines) = mpsc::channel(WAITING);
+    let follower = Follower::new(
+        cluster.source(),
+        cluster.status(),
+        Arc::clone(&environment.clock),
+        Arc::new(Recorded(Arc::clone(&cluster))),
+        sender,
+        cluster.paths().clone(),
+    );
+    let watched = tokio::select! {
+        biased;
+        () = stop.cancelled() => Ok(()),
+        written = write_lines(lines, tokio::io::stdout(), format) => written,
+        followed = Box::pin(follower.run()) => followed,
+    };
+    cluster.close().await;
+    watched.map(|()| ExitCode::Success)
+}
+
+/// The recorded results of the cluster.
+struct Recorded(Arc<FollowedCluster>);
+
+#[async_trait]
+impl RecordedEnds for Recorded {
+    async fn end_of(&self, job_id: JobId) -> Option<String> {
+        match self.0.recorded_result(job_id).await {
+            Ok(entry) => entry.map(|entry| end_status(&entry.result)),
+            Err(error) => {
+                tracing::warn!(%error, job = %job_id, "the recorded end of a job cannot be read");
+                None
+            }
+        }
+    }
+}

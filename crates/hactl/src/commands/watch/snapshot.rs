@@ -1,0 +1,36 @@
+use std::collections::BTreeMap;
+
+use ha_core::election::LeaderInformation;
+use ha_core::ids::{CheckpointId, ComponentId, JobId};
+
+/// All that is watched, as it was read last. It need not be of one moment: what changes while it is read is read again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Snapshot {
+    /// The components that somebody leads. One that is not here is led by nobody.
+    pub(super) leaders: BTreeMap<ComponentId, WatchedLeader>,
+    /// The jobs that have a job graph.
+    pub(super) jobs: BTreeMap<JobId, WatchedJob>,
+    /// The newest checkpoint of each job that has one, with a job graph or without.
+    pub(super) checkpoints: BTreeMap<JobId, CheckpointId>,
+    /// What could not be read, and why, by path.
+    pub(super) unreadable: BTreeMap<String, String>,
+}
+
+/// The leader information of a component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum WatchedLeader {
+    /// It says this.
+    Leads(LeaderInformation),
+    /// It cannot be read, so nothing is known of the leader.
+    Unreadable,
+}
+
+/// The pointer of a job graph. One that cannot be read has neither name nor end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct WatchedJob {
+    /// The transaction that created it: another one is another job graph.
+    pub(super) created: i64,
+    pub(super) name: Option<String>,
+    /// How the job ended, once that is decided.
+    pub(super) end: Option<String>,
+}
