@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 
 use super::follower::{Follower, RecordedEnds};
 use super::lines::write_lines;
+use super::reader::until_unread;
 use crate::cluster::FollowedCluster;
 use crate::commands::jobs::end_status;
 use crate::layout::LayoutChoice;
@@ -54,6 +55,7 @@ pub(crate) async fn watch(
     let watched = tokio::select! {
         biased;
         () = stop.cancelled() => Ok(()),
+        () = until_unread(std::io::stdout()) => Ok(()),
         written = write_lines(lines, tokio::io::stdout(), format) => written,
         followed = Box::pin(follower.run()) => followed,
     };

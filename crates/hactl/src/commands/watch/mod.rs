@@ -14,6 +14,7 @@
 //! | `armed` | the watches |
 //! | `follower` | the task: connection, reading again, telling |
 //! | `lines` | how events are written |
+//! | `reader` | whether anybody reads them |
 //! | `command` | the command: opening, signals, the end |
 
 mod armed;
@@ -21,6 +22,7 @@ mod command;
 mod event;
 mod follower;
 mod lines;
+mod reader;
 mod readings;
 mod snapshot;
 mod subject;
