@@ -21,6 +21,7 @@
 //! | [`jobmanager`] | one job: recovery, checkpoints, its end |
 //! | [`resourcemanager`] | slots |
 //! | [`dispatcher`] | all jobs: submission, recovery, clean-up |
+//! | [`status`] | what a process knows of itself and its cluster, as a page and as metrics |
 //! | [`rest`] | the endpoint, and the client of a cluster |
 //! | [`process`] | the components put together |
 //! | [`cli`] | the command line |
@@ -48,4 +49,5 @@ pub mod process;
 pub mod resourcemanager;
 pub mod rest;
 pub mod retry;
+pub mod status;
 pub mod wordcount;

@@ -113,7 +113,7 @@ async fn leader(configuration: &Configuration, environment: &Environment) -> Res
     let component = ComponentId::rest_server();
     let retrieval =
         create_leader_retrieval_service(configuration, component.as_str(), environment.clone()).await?;
-    let watch = LeaderWatch::follow(retrieval, component).await?;
+    let watch = LeaderWatch::follow(retrieval, component, environment).await?;
     Ok(LeaderSource::Retrieval(Arc::new(watch)))
 }
 

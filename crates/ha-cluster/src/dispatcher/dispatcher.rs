@@ -13,6 +13,7 @@ use super::term::Term;
 use crate::component::Component;
 use crate::jobmanager::JobManagerOptions;
 use crate::resourcemanager::ResourceManager;
+use crate::status::CheckpointMetrics;
 
 /// What a dispatcher is made of.
 pub struct DispatcherOptions {
@@ -24,6 +25,8 @@ pub struct DispatcherOptions {
     pub resource_manager: Arc<ResourceManager>,
     /// What job managers are told.
     pub job_manager: JobManagerOptions,
+    /// Told of the checkpoints of all jobs.
+    pub metrics: CheckpointMetrics,
 }
 
 /// Runs the cluster's jobs while it leads.

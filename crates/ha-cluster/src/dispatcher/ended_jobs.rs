@@ -22,6 +22,11 @@ impl EndedJobs {
         self.jobs.push_back(job);
     }
 
+    /// All of them, the last one first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &JobOverview> {
+        self.jobs.iter().rev()
+    }
+
     pub(super) fn get(&self, job_id: JobId) -> Option<JobOverview> {
         self.jobs.iter().find(|job| job.id == job_id).cloned()
     }

@@ -44,6 +44,7 @@ impl Dispatcher {
                 services: Arc::clone(&this.options.services),
                 environment: this.options.environment.clone(),
                 options: this.options.job_manager.clone(),
+                metrics: this.options.metrics.clone(),
                 revoked: stop,
                 suspend: this.suspend.clone(),
             };

@@ -8,6 +8,7 @@ mod graph_listener;
 mod job_claims;
 mod job_runner;
 mod recovery;
+mod standing;
 mod term;
 
 pub use dispatcher::{Dispatcher, DispatcherOptions};

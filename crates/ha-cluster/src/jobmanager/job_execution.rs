@@ -13,6 +13,7 @@ use super::job_manager::JobManager;
 use super::job_outcome::JobOutcome;
 use crate::blocking::blocking;
 use crate::component::Contending;
+use crate::status::CheckpointNote;
 use crate::wordcount::{Sink, Snapshot, TaskEnd, WordCount, WordCountTask};
 use crate::{events, file_fault, job, retry};
 
@@ -211,8 +212,19 @@ impl JobExecution<'_> {
             return Ok(());
         };
         let bytes = payload.len();
+        let clock = &self.manager.environment.clock;
+        let begun = clock.now();
         match checkpointer.take(payload).await {
             Ok(id) => {
+                let acknowledged = clock.now();
+                let took = acknowledged.saturating_since(begun);
+                self.manager.metrics.completed(took);
+                job.note_checkpoint(CheckpointNote {
+                    id,
+                    acknowledged,
+                    took,
+                    bytes,
+                });
                 events::checkpoint_completed(job.id(), self.session, id, bytes);
                 job.update(|overview| {
                     overview.latest_checkpoint_id = Some(id);
@@ -221,6 +233,7 @@ impl JobExecution<'_> {
                 Ok(())
             }
             Err(error) => {
+                self.manager.metrics.failed();
                 events::checkpoint_failed(job.id(), &error);
                 job.set_reason(Some(format!("the last checkpoint failed: {error}")));
                 Err(error)

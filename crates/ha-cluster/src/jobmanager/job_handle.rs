@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::job::{JobDigest, JobOverview, JobSpec};
+use crate::status::{CheckpointNote, JobLine};
 
 /// A job that this process runs or is about to run: what it is, how it stands, and the way to cancel it.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct JobHandle {
     overview: watch::Sender<JobOverview>,
     /// How many bytes of the source are counted, kept up to date by the task.
     progress: Arc<AtomicU64>,
+    /// The newest checkpoint that was taken here.
+    checkpoint: watch::Sender<Option<CheckpointNote>>,
     cancel: CancellationToken,
 }
 
@@ -27,6 +30,7 @@ impl JobHandle {
             digest: spec.digest(),
             overview: watch::Sender::new(JobOverview::created(id, &spec.name)),
             progress: Arc::default(),
+            checkpoint: watch::Sender::new(None),
             cancel: CancellationToken::new(),
             id,
             spec,
@@ -55,6 +59,25 @@ impl JobHandle {
             overview.progress_bytes = Some(self.progress.load(Ordering::Relaxed));
         }
         overview
+    }
+
+    /// Its status, and whether it waits for something: less work than all of how it stands.
+    pub fn glance(&self) -> (JobStatus, bool) {
+        let overview = self.overview.borrow();
+        (overview.status, overview.reason.is_some())
+    }
+
+    /// How it stands, with its newest checkpoint.
+    pub fn line(&self) -> JobLine {
+        JobLine {
+            overview: self.overview(),
+            checkpoint: *self.checkpoint.borrow(),
+        }
+    }
+
+    /// A checkpoint was taken.
+    pub(super) fn note_checkpoint(&self, checkpoint: CheckpointNote) {
+        self.checkpoint.send_replace(Some(checkpoint));
     }
 
     /// Where the task that counts tells how far it is.

@@ -12,6 +12,7 @@ use super::JobHandle;
 use super::job_execution::{ExecutionEnd, JobExecution};
 use super::job_leadership::JobLeadership;
 use crate::component::Contending;
+use crate::status::CheckpointMetrics;
 use crate::{events, retry};
 
 /// What a job manager is told.
@@ -44,6 +45,8 @@ pub struct JobManager {
     pub environment: Environment,
     /// What it is told.
     pub options: JobManagerOptions,
+    /// Told of the checkpoints.
+    pub metrics: CheckpointMetrics,
     /// The dispatcher leads no more: the job stops at once.
     pub revoked: CancellationToken,
     /// The process ends in order: the job stops after a last checkpoint.

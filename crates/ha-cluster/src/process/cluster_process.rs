@@ -12,6 +12,7 @@ use crate::dispatcher::{Dispatcher, DispatcherOptions};
 use crate::jobmanager::JobManagerOptions;
 use crate::resourcemanager::ResourceManager;
 use crate::rest::{LeaderWatch, RestLeadership, RestListener, RestServer, RestState};
+use crate::status::CheckpointMetrics;
 
 /// The components of one process: REST endpoint, resource manager and dispatcher, each contending for
 /// leadership through the HA services.
@@ -39,6 +40,7 @@ impl ClusterProcess {
         listener: RestListener,
     ) -> Result<Self> {
         let resource_manager = Arc::new(ResourceManager::new(options.job_slots));
+        let checkpoints = CheckpointMetrics::new();
         let dispatcher = Dispatcher::new(DispatcherOptions {
             services: Arc::clone(&services),
             environment: environment.clone(),
@@ -48,9 +50,10 @@ impl ClusterProcess {
                 retained_checkpoints: options.retained_checkpoints,
                 checkpoint_on_suspend: !options.shutdown_checkpoint_timeout.is_zero(),
             },
+            metrics: checkpoints.clone(),
         });
         let follow = async |component| {
-            LeaderWatch::start(services.as_ref(), component)
+            LeaderWatch::start(services.as_ref(), component, &environment)
                 .await
                 .map(Arc::new)
         };
@@ -60,7 +63,8 @@ impl ClusterProcess {
             environment: environment.clone(),
             leadership: Arc::new(RestLeadership::new()),
             dispatcher: Arc::clone(&dispatcher),
-            health: services.health(),
+            services: Arc::clone(&services),
+            checkpoints,
             dispatcher_leader: follow(ComponentId::dispatcher()).await?,
             resource_manager_leader: follow(ComponentId::resource_manager()).await?,
             rest_leader: follow(ComponentId::rest_server()).await?,

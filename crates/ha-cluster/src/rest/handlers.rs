@@ -13,13 +13,14 @@ use ha_services::{Error, ErrorKind};
 use serde_json::json;
 
 use super::error_document::{RestError, refused};
+use super::status_handlers::status_routes;
 use super::{RestState, Submission};
 use crate::job::{JobFile, JobOverview, MAX_JOB_FILE_LENGTH};
 
 type Shared = State<Arc<RestState>>;
 type IdOfPath = Result<Path<String>, PathRejection>;
 
-/// All routes: two answered by the process that is asked, the others by the leader.
+/// All routes: some answered by the process that is asked, the others by the leader.
 pub(super) fn router(state: Arc<RestState>) -> Router {
     let limit = usize::try_from(MAX_JOB_FILE_LENGTH).unwrap_or(usize::MAX);
     let of_the_leader = Router::new()
@@ -30,6 +31,7 @@ pub(super) fn router(state: Arc<RestState>) -> Router {
     Router::new()
         .route("/v1/overview", get(overview))
         .route("/healthz", get(healthz))
+        .merge(status_routes())
         .merge(of_the_leader)
         .method_not_allowed_fallback(async || {
             refused(

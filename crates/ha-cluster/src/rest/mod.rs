@@ -1,4 +1,14 @@
 //! The REST endpoint of a process, and the client of a cluster's.
+//!
+//! | resource | is answered by |
+//! |---|---|
+//! | `GET /`, the status page, and `GET /metrics` | the process that is asked, with what it has in memory |
+//! | `GET /v1/overview`, `GET /healthz` | the process that is asked |
+//! | `/v1/jobs`, `/v1/jobs/ID` | the leader; others answer 307, or 503 where none is known |
+//!
+//! An operator gets an answer from any process, whoever leads and whatever is away. The page of a process that does not
+//! lead says what that process sees, and links to the leader's page; metrics are of one process each, as Prometheus
+//! scrapes them.
 
 mod cluster_client;
 mod error_document;
@@ -9,6 +19,7 @@ mod rest_client;
 mod rest_leadership;
 mod rest_server;
 mod rest_state;
+mod status_handlers;
 mod submission;
 
 pub use cluster_client::{ClusterClient, LeaderSource};

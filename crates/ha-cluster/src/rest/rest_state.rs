@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
 use ha_services::environment::Environment;
-use ha_services::health::HealthMonitor;
+use ha_services::services::HighAvailabilityServices;
 
 use super::{LeaderOverview, LeaderWatch, LeadersOverview, Overview, ProcessOverview, RestLeadership};
 use crate::dispatcher::Dispatcher;
+use crate::status::{CheckpointMetrics, ComponentStatus, ProcessStatus};
 
 /// What the handlers of requests see.
 pub struct RestState {
@@ -18,8 +19,10 @@ pub struct RestState {
     pub leadership: Arc<RestLeadership>,
     /// The dispatcher of this process.
     pub dispatcher: Arc<Dispatcher>,
-    /// The health of the HA services.
-    pub health: HealthMonitor,
+    /// The HA services, asked for what they have in memory only.
+    pub services: Arc<dyn HighAvailabilityServices>,
+    /// The checkpoints that this process took.
+    pub checkpoints: CheckpointMetrics,
     /// The leading dispatcher.
     pub dispatcher_leader: Arc<LeaderWatch>,
     /// The leading resource manager.
@@ -31,7 +34,7 @@ pub struct RestState {
 impl RestState {
     /// The overview of this process.
     pub fn overview(&self) -> Overview {
-        let health = self.health.snapshot();
+        let health = self.services.health().snapshot();
         let leader = |watch: &LeaderWatch| watch.leader().as_ref().map(LeaderOverview::from);
         Overview {
             process: ProcessOverview {
@@ -47,6 +50,34 @@ impl RestState {
                 resource_manager: leader(&self.resource_manager_leader),
                 rest_server: leader(&self.rest_leader),
             },
+        }
+    }
+
+    /// What this process knows, from memory: whoever asks gets an answer while ZooKeeper and the storage are away.
+    pub async fn status(&self) -> ProcessStatus {
+        let clock = &self.environment.clock;
+        let components = [
+            ("dispatcher", &self.dispatcher_leader),
+            ("resource_manager", &self.resource_manager_leader),
+            ("rest_server", &self.rest_leader),
+        ];
+        ProcessStatus {
+            name: self.name.clone(),
+            pid: std::process::id(),
+            address: self.address.clone(),
+            version: env!("CARGO_PKG_VERSION"),
+            now: clock.now(),
+            wall_time_millis: clock.wall_time_millis(),
+            leads: self.leadership.leads().await,
+            lease_left: self.services.lease_left(),
+            health: self.services.health().snapshot(),
+            components: components
+                .map(|(name, watch)| ComponentStatus {
+                    name,
+                    led: watch.view(),
+                })
+                .into(),
+            jobs: self.dispatcher.standing(),
         }
     }
 }

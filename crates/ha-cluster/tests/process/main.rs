@@ -4,6 +4,7 @@
 
 mod faults;
 mod member;
+mod status;
 #[path = "../support/mod.rs"]
 mod support;
 mod unanswered_lookups;

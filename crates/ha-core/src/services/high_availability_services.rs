@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -118,6 +119,12 @@ pub trait HighAvailabilityServices: Send + Sync + 'static {
 
     /// What is wrong right now.
     fn health(&self) -> HealthMonitor;
+
+    /// How much longer this process may lead if nothing is answered from now on. `None`: it does not lead, or its
+    /// leadership rests on no lease. For people and monitoring; what is to be decided is asked of the election.
+    fn lease_left(&self) -> Option<Duration> {
+        None
+    }
 
     /// Cleans up after a job whose end is recorded: checkpoints and counter, then the job graph, then blobs,
     /// then registry and leader node. The caller marks the result clean afterwards. Each step may be repeated.

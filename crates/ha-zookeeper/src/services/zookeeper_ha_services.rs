@@ -1,5 +1,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use ha_core::blobs::BlobStore;
@@ -347,6 +348,13 @@ impl HighAvailabilityServices for ZooKeeperHaServices {
 
     fn health(&self) -> HealthMonitor {
         self.context.health.clone()
+    }
+
+    fn lease_left(&self) -> Option<Duration> {
+        let gate = self.session.gate();
+        gate.current()?;
+        let end = gate.lease_end()?;
+        Some(end.saturating_since(self.environment.clock.now()))
     }
 
     async fn global_cleanup(&self, job_id: JobId) -> Result<()> {
