@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ha_core::configuration::RemoteStore;
 
 /// The words of `hactl` that there are.
-const WORDS: [&str; 11] = [
+const WORDS: [&str; 13] = [
     "leaders",
     "jobs",
     "checkpoints",
@@ -15,6 +15,8 @@ const WORDS: [&str; 11] = [
     "tree",
     "doctor",
     "watch",
+    "export",
+    "import",
     "config",
     "completions",
     "man",

@@ -78,6 +78,7 @@ mod storage;
 mod sweeping;
 #[cfg(test)]
 mod test_support;
+mod transfer;
 
 pub use blobs::HaBlobStore;
 pub use checkpoints::FileSystemCheckpointRecoveryFactory;
@@ -92,3 +93,4 @@ pub use results::{FileSystemJobResultStore, JobResultStoreSettings, LeftResults,
 pub use state::{ListedState, State, StateFile, StateKind, owner_of_state};
 pub use storage::{ClusterFiles, ClusterIdentity, HaStorage, JobLeftovers, StorageDirectory};
 pub use sweeping::sweep_by_age;
+pub use transfer::{CarriedFile, CarriedKind, CarriedReader, CarriedWriter, Carrier, ContentCheck};

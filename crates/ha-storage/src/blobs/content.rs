@@ -67,7 +67,7 @@ impl LocalReader {
 }
 
 /// A stored file, read piece by piece and hashed on the way.
-pub(super) struct StoredReader<'a> {
+pub(crate) struct StoredReader<'a> {
     folder: &'a DurableFolder,
     path: &'a RelativePath,
     size: u64,
@@ -77,7 +77,7 @@ pub(super) struct StoredReader<'a> {
 
 impl<'a> StoredReader<'a> {
     /// `None` when the file is missing.
-    pub(super) async fn open(folder: &'a DurableFolder, path: &'a RelativePath) -> Result<Option<Self>> {
+    pub(crate) async fn open(folder: &'a DurableFolder, path: &'a RelativePath) -> Result<Option<Self>> {
         Ok(folder.stat(path).await?.map(|info| Self {
             folder,
             path,
@@ -87,8 +87,13 @@ impl<'a> StoredReader<'a> {
         }))
     }
 
+    /// How many bytes there were when it was opened.
+    pub(crate) const fn size(&self) -> u64 {
+        self.size
+    }
+
     /// The next piece, `None` at the end.
-    pub(super) async fn next(&mut self) -> Result<Option<Bytes>> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>> {
         if self.offset >= self.size {
             return Ok(None);
         }
@@ -106,7 +111,7 @@ impl<'a> StoredReader<'a> {
     }
 
     /// The hash of what was read.
-    pub(super) fn hash(self) -> [u8; 32] {
+    pub(crate) fn hash(self) -> [u8; 32] {
         self.hash.finalize().into()
     }
 }

@@ -3,6 +3,7 @@
 mod content;
 mod ha_blob_store;
 
+pub(crate) use content::StoredReader;
 pub use ha_blob_store::HaBlobStore;
 
 #[cfg(test)]

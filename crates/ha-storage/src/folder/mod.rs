@@ -17,5 +17,5 @@ pub(crate) use entry::{Entry, EntryKind, FileInfo, FolderBirth, is_temporary, ta
 pub(crate) use fault::Fault;
 pub(crate) use place::{ConditionalPuts, LocalBase, Place};
 pub(crate) use relative_path::RelativePath;
-pub(crate) use streams::TemporaryFile;
+pub(crate) use streams::{TemporaryFile, Upload};
 pub(crate) use writing::Creation;

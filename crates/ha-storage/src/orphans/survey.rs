@@ -64,6 +64,19 @@ impl Survey {
         Ok((survey.files, survey.foreign))
     }
 
+    /// The results that are kept for a cluster, and what is in their folder and not of the layout. Writes nothing, and
+    /// reads none.
+    ///
+    /// # Errors
+    /// As [`Survey::blobs`].
+    pub async fn results(
+        results: &FileSystemJobResultStore,
+    ) -> Result<(Vec<ObservedFile>, Vec<ForeignFile>)> {
+        let mut survey = Self::nothing();
+        survey.add_results(results).await?;
+        Ok((survey.files, survey.foreign))
+    }
+
     /// A survey that lists nothing, for an observation that refuses.
     pub const fn nothing() -> Self {
         Self {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 const VERSION: u64 = 1;
 /// Longest result file, in bytes.
-pub(super) const MAX_FILE: u64 = 16 << 20;
+pub(crate) const MAX_FILE: u64 = 16 << 20;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -52,6 +52,11 @@ pub(super) fn encode(entry: &JobResultEntry) -> Result<Vec<u8>> {
         )));
     }
     Ok(bytes)
+}
+
+/// That it is the result of `job_id`, of the version that is read here. The error is the reason, for people.
+pub(crate) fn check(bytes: &[u8], job_id: JobId) -> Result<(), String> {
+    decode(bytes, job_id).map(drop)
 }
 
 /// Reads the result of `job_id`. The error is the reason, for people.

@@ -9,6 +9,7 @@ mod result_file;
 mod retention;
 mod writing;
 
+pub(crate) use codec::{MAX_FILE as MAX_RESULT_FILE, check as check_result};
 pub use file_system_job_result_store::FileSystemJobResultStore;
 pub use job_result_store_settings::JobResultStoreSettings;
 pub use removal::{LeftResults, ResultFiles};

@@ -70,56 +70,120 @@ pub(crate) fn encode(
 
 /// Reads a file, and verifies all that the header says. The error is the reason, for people.
 pub(crate) fn decode(file: &Bytes, kind: StateKind, owner: JobId) -> Result<State, String> {
-    if file.is_empty() {
-        return Err("the file is empty".to_owned());
-    }
-    let end = file
-        .iter()
-        .take(MAX_HEADER + 1)
-        .position(|&byte| byte == b'\n')
-        .ok_or("the header is cut off, or the file is foreign")?;
-    let line = file.slice(..end);
-    let versioned: Versioned = serde_json::from_slice(&line)
-        .map_err(|error| format!("the header is unreadable, or the file is foreign: {error}"))?;
-    if versioned.format > FORMAT {
-        return Err(format!(
-            "it has the newer format {}, this program reads up to {FORMAT}",
-            versioned.format
-        ));
-    }
-    let header: Header =
-        serde_json::from_slice(&line).map_err(|error| format!("the header is unreadable: {error}"))?;
-    if header.kind != kind {
-        return Err(format!("it holds a {}, not a {kind}", header.kind));
-    }
-    if header.owner != owner {
-        return Err(format!("it belongs to the job {}, not to {owner}", header.owner));
-    }
-    let payload = file.slice(end + 1..);
-    let length = payload.len() as u64;
-    if length != header.size {
-        let what = if length < header.size {
-            "is cut off"
-        } else {
-            "has bytes appended"
-        };
-        return Err(format!(
-            "the payload {what}: {length} bytes, the header says {}",
-            header.size
-        ));
-    }
-    let checksum = crc32c::crc32c(&payload);
-    if checksum != header.crc32c {
-        return Err(format!(
-            "the payload was altered: its checksum is {checksum:08x}, the header says {:08x}",
-            header.crc32c
-        ));
-    }
+    let end = file.iter().take(MAX_HEADER + 1).position(|&byte| byte == b'\n');
+    let header = match end {
+        Some(end) => Header::read(&file.slice(..end), kind, owner)?,
+        None => return Err(without_header(file.is_empty())),
+    };
+    let payload = file.slice(end.unwrap_or_default() + 1..);
+    header.check(payload.len() as u64, crc32c::crc32c(&payload))?;
     Ok(State {
         owner,
         attributes: header.attributes,
         payload,
     })
+}
+
+/// Verifies what [`decode`] does of a file that passes by in pieces, and keeps its header only.
+pub(crate) struct PayloadCheck {
+    kind: StateKind,
+    owner: JobId,
+    /// What came of the header, as long as its end did not.
+    line: Vec<u8>,
+    header: Option<Result<Header, String>>,
+    size: u64,
+    crc32c: u32,
+}
+
+impl PayloadCheck {
+    pub(crate) fn new(kind: StateKind, owner: JobId) -> Self {
+        Self {
+            kind,
+            owner,
+            line: Vec::new(),
+            header: None,
+            size: 0,
+            crc32c: 0,
+        }
+    }
+
+    pub(crate) fn update(&mut self, mut piece: &[u8]) {
+        if self.header.is_none() {
+            let end = piece.iter().position(|&byte| byte == b'\n');
+            let (line, rest) = piece.split_at(end.unwrap_or(piece.len()));
+            self.line
+                .extend(line.iter().take(MAX_HEADER + 1 - self.line.len()));
+            if self.line.len() > MAX_HEADER {
+                self.header = Some(Err(without_header(false)));
+            } else if end.is_some() {
+                self.header = Some(Header::read(&self.line, self.kind, self.owner));
+            }
+            piece = rest.get(1..).unwrap_or_default();
+        }
+        self.size += piece.len() as u64;
+        self.crc32c = crc32c::crc32c_append(self.crc32c, piece);
+    }
+
+    /// The error is the reason, for people.
+    pub(crate) fn finish(self) -> Result<(), String> {
+        match self.header {
+            Some(header) => header?.check(self.size, self.crc32c),
+            None => Err(without_header(self.line.is_empty())),
+        }
+    }
+}
+
+fn without_header(is_empty: bool) -> String {
+    match is_empty {
+        true => "the file is empty",
+        false => "the header is cut off, or the file is foreign",
+    }
+    .to_owned()
+}
+
+impl Header {
+    /// Reads the first line of a file of this kind and job.
+    fn read(line: &[u8], kind: StateKind, owner: JobId) -> Result<Self, String> {
+        let versioned: Versioned = serde_json::from_slice(line)
+            .map_err(|error| format!("the header is unreadable, or the file is foreign: {error}"))?;
+        if versioned.format > FORMAT {
+            return Err(format!(
+                "it has the newer format {}, this program reads up to {FORMAT}",
+                versioned.format
+            ));
+        }
+        let header: Self =
+            serde_json::from_slice(line).map_err(|error| format!("the header is unreadable: {error}"))?;
+        if header.kind != kind {
+            return Err(format!("it holds a {}, not a {kind}", header.kind));
+        }
+        if header.owner != owner {
+            return Err(format!("it belongs to the job {}, not to {owner}", header.owner));
+        }
+        Ok(header)
+    }
+
+    /// Whether it describes a payload.
+    fn check(&self, length: u64, checksum: u32) -> Result<(), String> {
+        if length != self.size {
+            let what = if length < self.size {
+                "is cut off"
+            } else {
+                "has bytes appended"
+            };
+            return Err(format!(
+                "the payload {what}: {length} bytes, the header says {}",
+                self.size
+            ));
+        }
+        if checksum != self.crc32c {
+            return Err(format!(
+                "the payload was altered: its checksum is {checksum:08x}, the header says {:08x}",
+                self.crc32c
+            ));
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

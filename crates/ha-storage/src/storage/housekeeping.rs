@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
 use ha_core::environment::steps;
 use ha_core::error::{Error, ErrorKind, Result};
 use ha_core::ids::{BlobKey, JobId};
@@ -36,6 +37,10 @@ impl HaStorage {
         if let Some(identity) = self.read_identity().await? {
             return Ok(identity);
         }
+        self.make_identity(tree, None).await
+    }
+
+    async fn make_identity(&self, tree: Option<&str>, importing: Option<&str>) -> Result<ClusterIdentity> {
         let identity = ClusterIdentity {
             format: ClusterIdentity::FORMAT,
             cluster_uuid: self.environment().ids.uuid(),
@@ -46,6 +51,7 @@ impl HaStorage {
                 env!("CARGO_PKG_VERSION"),
                 std::process::id()
             ),
+            importing: importing.map(str::to_owned),
         };
         self.create_identity(&identity).await?;
         // Whoever made it: on a store without conditional puts a later one may stand in its place.
@@ -57,10 +63,71 @@ impl HaStorage {
     }
 
     async fn create_identity(&self, identity: &ClusterIdentity) -> Result<Creation> {
-        let content = serde_json::to_vec(identity).map_err(|error| {
-            Error::new(ErrorKind::Internal, "the identity cannot be written").caused_by(error)
-        })?;
-        self.folder().create(&layout([IDENTITY]), content.into()).await
+        let content = encode_identity(identity)?;
+        self.folder().create(&layout([IDENTITY]), content).await
+    }
+
+    /// Makes the identity of a cluster that is imported from `archive` into the folder, under a new uuid; goes on with the
+    /// import of that archive which was cut off.
+    ///
+    /// # Errors
+    /// `Conflict` when the folder holds anything else; nothing was changed. `Denied`, `Unavailable`, `Corrupt`.
+    pub async fn begin_import(&self, tree: Option<&str>, archive: &str) -> Result<ClusterIdentity> {
+        if !self.expect_importable(tree, archive).await? {
+            self.make_identity(tree, Some(archive)).await?;
+        }
+        // Whoever made it.
+        match self.read_identity().await? {
+            Some(identity) if is_import_of(&identity, tree, archive) => Ok(identity),
+            _ => Err(self.occupied("another process makes a cluster in it")),
+        }
+    }
+
+    /// That the folder can take the import of `archive`: it is empty, or the import was cut off, which is `true`. Writes
+    /// nothing.
+    ///
+    /// # Errors
+    /// `Conflict` when it holds anything else. `Denied`, `Unavailable`, `Corrupt`.
+    pub async fn expect_importable(&self, tree: Option<&str>, archive: &str) -> Result<bool> {
+        if let Some(identity) = self.read_identity().await? {
+            identity.expect_whole(Some(archive), self.display(IDENTITY))?;
+            return match is_import_of(&identity, tree, archive) {
+                true => Ok(true),
+                false => Err(self.occupied(&format!("it belongs to the cluster {}", identity.cluster_uuid))),
+            };
+        }
+        let entries = self
+            .folder()
+            .list(&RelativePath::root())
+            .await?
+            .unwrap_or_default();
+        match entries.first() {
+            None => Ok(false),
+            Some(entry) => Err(self.occupied(&format!("{:?} is in it", entry.name))),
+        }
+    }
+
+    fn occupied(&self, reason: &str) -> Error {
+        Error::new(
+            ErrorKind::Conflict,
+            format!("the folder of the cluster is not empty: {reason}"),
+        )
+        .at(self.folder().display(&RelativePath::root()))
+        .advise("import into another high-availability.storageDir or cluster-id")
+        .not_applied()
+    }
+
+    /// The import is whole: its mark is taken out of `identity`. For the one who has the cluster for himself.
+    ///
+    /// # Errors
+    /// `Denied`, `Unavailable`: repeat the import.
+    pub async fn finish_import(&self, identity: &ClusterIdentity) -> Result<()> {
+        let whole = ClusterIdentity {
+            importing: None,
+            ..identity.clone()
+        };
+        let content = encode_identity(&whole)?;
+        self.folder().replace(&layout([IDENTITY]), content).await
     }
 
     /// Deletes identity.json, so that nobody leads with what is left. Idempotent.
@@ -262,6 +329,16 @@ impl HaStorage {
             .remove_if_empty(&state_path::job_folder(owner))
             .await;
     }
+}
+
+fn is_import_of(identity: &ClusterIdentity, tree: Option<&str>, archive: &str) -> bool {
+    identity.importing.as_deref() == Some(archive) && identity.tree.as_deref() == tree
+}
+
+fn encode_identity(identity: &ClusterIdentity) -> Result<Bytes> {
+    serde_json::to_vec(identity)
+        .map(Bytes::from)
+        .map_err(|error| Error::new(ErrorKind::Internal, "the identity cannot be written").caused_by(error))
 }
 
 fn parse_identity(content: &[u8]) -> Result<ClusterIdentity, String> {

@@ -31,6 +31,8 @@ pub struct IdentityGuard {
     storage: Arc<HaStorage>,
     health: HealthMonitor,
     fatal: Arc<dyn FatalErrorHandler>,
+    /// The archive whose import may be under way.
+    importing: Option<String>,
     /// The fatal handler is told once.
     refused: AtomicBool,
 }
@@ -50,8 +52,16 @@ impl IdentityGuard {
             storage,
             health,
             fatal: Arc::clone(&environment.fatal_error_handler),
+            importing: None,
             refused: AtomicBool::new(false),
         }
+    }
+
+    /// The same for the import of an archive, which everybody else refuses to lead until it is whole.
+    #[must_use]
+    pub fn for_import(mut self, archive: &str) -> Self {
+        self.importing = Some(archive.to_owned());
+        self
     }
 
     /// The uuid of the cluster, made where there is none yet.
@@ -139,6 +149,7 @@ impl IdentityGuard {
                 Err(self.two_trees(&file))
             }
             Some(file) if file.cluster_uuid == node.cluster_uuid => {
+                self.expect_whole(&file)?;
                 self.health.set_condition(
                     TREE_LOST,
                     node.tree_lost.then(|| {
@@ -173,6 +184,7 @@ impl IdentityGuard {
         if self.is_of_another_tree(&file) {
             return Err(self.two_trees(&file));
         }
+        self.expect_whole(&file)?;
         let path = self.paths.identity();
         let data = IdentityData {
             cluster_uuid: file.cluster_uuid,
@@ -214,6 +226,10 @@ impl IdentityGuard {
         file.tree
             .as_deref()
             .is_some_and(|tree| tree != self.paths.cluster())
+    }
+
+    fn expect_whole(&self, file: &ClusterIdentity) -> Result<()> {
+        file.expect_whole(self.importing.as_deref(), self.storage.display("identity.json"))
     }
 
     /// Two trees with pointers to one folder: each would take the other's files for its own, or for nobody's.
@@ -280,3 +296,6 @@ async fn create(client: &Arc<dyn ZooKeeperClient>, path: &str, data: Bytes) -> R
         Err(error) => Err(error.at(path)),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -78,6 +78,7 @@ mod tests {
             storage_dir: "file:///moved".to_owned(),
             tree: None,
             created_by: String::new(),
+            importing: None,
         };
         assert_eq!(mismatch(&node, Some(&file), "file:///moved"), None);
         file.cluster_uuid = Uuid::from_u128(2);

@@ -184,3 +184,35 @@ async fn only_old_temporary_files_are_swept() {
             == 1
     );
 }
+
+#[tokio::test]
+async fn an_import_begins_in_an_empty_folder_only_and_goes_on_where_it_was_cut_off() {
+    let local = LocalStorage::new().await;
+    let storage = &local.storage;
+    assert!(!storage.expect_importable(Some("/t"), "a").await.unwrap());
+    let begun = storage.begin_import(Some("/t"), "a").await.unwrap();
+    assert!(begun.expect_whole(None, "x").is_err() && begun.expect_whole(Some("b"), "x").is_err());
+    // The same import goes on; another one, or one into another tree, does not.
+    assert_eq!(storage.begin_import(Some("/t"), "a").await.unwrap(), begun);
+    assert!(storage.expect_importable(Some("/t"), "a").await.unwrap());
+    for (tree, archive) in [(Some("/t"), "b"), (Some("/u"), "a"), (None, "a")] {
+        let error = storage.begin_import(tree, archive).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+    }
+    storage.finish_import(&begun).await.unwrap();
+    let whole = storage.read_identity().await.unwrap().unwrap();
+    assert_eq!(
+        (whole.cluster_uuid, &whole.importing),
+        (begun.cluster_uuid, &None)
+    );
+    whole.expect_whole(None, "x").unwrap();
+    let error = storage.begin_import(Some("/t"), "a").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+
+    let other = LocalStorage::new().await;
+    std::fs::create_dir_all(other.folder().join("blobs")).unwrap();
+    let error = other.storage.begin_import(None, "a").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+    assert!(error.message().contains("blobs"), "{error}");
+    assert_eq!(other.files(), Vec::<String>::new());
+}

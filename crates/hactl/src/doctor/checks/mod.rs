@@ -29,6 +29,7 @@ mod storage_without_identity;
 mod torn_file;
 mod tree_lost;
 mod tree_without_identity;
+mod unfinished_import;
 mod unreadable_counter;
 mod unreadable_identity;
 mod unreadable_latch;
@@ -57,6 +58,7 @@ pub(super) const ALL: &[Check] = &[
     tree_without_identity::CHECK,
     other_tree::CHECK,
     tree_lost::CHECK,
+    unfinished_import::CHECK,
     unreadable_pointer::CHECK,
     missing_file::CHECK,
     torn_file::CHECK,

@@ -167,6 +167,10 @@ async fn identity() {
         Some(cluster),
         place.clone(),
     );
+    let mut other: serde_json::Value = serde_json::from_str(&text).unwrap();
+    other["importing"] = "digest".into();
+    std::fs::write(&file, other.to_string()).unwrap();
+    expect(&world.verdict().await, "unfinished-import", None, place.clone());
     std::fs::remove_file(&file).unwrap();
     expect(
         &world.verdict().await,
