@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
@@ -90,6 +91,11 @@ pub enum Reading {
     Blobs,
     /// Everything, as it is stored.
     Tree,
+    /// Everything, into a file.
+    Export {
+        /// The file, which must not be there.
+        file: PathBuf,
+    },
     /// What is wrong.
     Doctor {
         /// From which age a result whose job is not cleaned up is told.
@@ -124,6 +130,24 @@ Example: the changes of the cluster `default`, as JSON
 
   {\"time\":1700000000000,\"present\":true,\"event\":\"jobAdded\",\"jobId\":\"…\",\"name\":\"wordcount\"}";
 
+/// As that.
+const EXPORT_HELP: &str = "\
+The archive is a tar file: files and results as they are, znodes as JSON, one a line, and a manifest
+with the SHA-256 of each. In it are job graphs, checkpoints with the next checkpoint id, the running
+jobs registry, results and blobs; not in it are latches, leader information, the cluster's uuid, and
+files that no pointer names. What is broken, foreign or of a newer version is told and left out; the
+exit code is 1 then. FILE appears when it is whole and durable, and is never written over another.
+
+The cluster may be at work: of each job a pointer is taken together with the file that it names, and
+what is replaced meanwhile is read again, so that the archive recovers each job as it was at some
+moment of the export. What comes after that is not in it: to move a cluster for good, stop it first.
+
+Example: an empty cluster in a folder
+  mkdir -p /tmp/ha-example/one
+  rm -f /tmp/ha-example/one.tar
+  hactl export /tmp/ha-example/one.tar -D high-availability=filesystem \\
+    -D high-availability.storageDir=/tmp/ha-example -D high-availability.cluster-id=one";
+
 #[derive(Debug, Subcommand)]
 enum CommandWord {
     /// Show who leads each component since when, and who stands by
@@ -155,6 +179,15 @@ enum CommandWord {
     /// is reported and left as it is.
     #[command(after_help = BLOBS_EXAMPLE)]
     Blobs {
+        #[command(flatten)]
+        options: ToolOptions,
+    },
+    /// Write all that the cluster needs to go on into one file, for `hactl import`
+    #[command(after_help = EXPORT_HELP)]
+    Export {
+        /// The archive to be made
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
         #[command(flatten)]
         options: ToolOptions,
     },
@@ -219,6 +252,7 @@ impl Arguments {
                 (Command::Read(Reading::Doctor { dirty_after }), options)
             }
             CommandWord::Watch { options } => (Command::Watch, options),
+            CommandWord::Export { file, options } => (Command::Read(Reading::Export { file }), options),
             CommandWord::Config { options } => (Command::Config, options),
             CommandWord::Completions { completions, options } => (Command::Completions(completions), options),
             CommandWord::Man { man, options } => (Command::Man(man), options),
@@ -288,6 +322,17 @@ mod tests {
         assert_eq!(command(&[]), doctor(600));
         assert_eq!(command(&["--dirty-after", "2 s"]), doctor(2));
         assert_eq!(parse(&["--dirty-after", "x"]).unwrap_err().exit_code(), 2);
+    }
+
+    #[test]
+    fn an_export_names_its_file() {
+        let parse = |line: &[&str]| Arguments::try_parse_from(["hactl", "export"].iter().chain(line));
+        let file = PathBuf::from("one.tar");
+        assert_eq!(
+            parse(&["one.tar"]).unwrap().into_parts().0,
+            Command::Read(Reading::Export { file })
+        );
+        assert_eq!(parse(&[]).unwrap_err().exit_code(), 2);
     }
 
     #[test]

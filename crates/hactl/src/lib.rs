@@ -17,14 +17,16 @@
 //! With `--output json` each command writes one document. Every document begins with
 //! `"clusterId"`, `"mode"` (`zookeeper` or `filesystem`) and `"location"` (what was read), and ends with `"broken"`:
 //! a list of `{"name","path","reason","candidates":[…]}`. The fields between are documented at [`Leaders`], [`Jobs`],
-//! [`Checkpoints`], [`Results`], [`Blobs`], [`Tree`] and [`Doctor`]. [`Config`] is a document of its own, and `hactl watch`
+//! [`Checkpoints`], [`Results`], [`Blobs`], [`Tree`], [`Doctor`] and [`Export`]. [`Config`] is a document of its own, and `hactl watch`
 //! writes one object a line, see [`WatchLine`]. Times are milliseconds since 1970 by the clock of whoever wrote them.
 
+mod archive;
 mod arguments;
 mod cluster;
 mod commands;
 mod doctor;
 mod layout;
+mod moving;
 mod render;
 mod report;
 
@@ -36,4 +38,5 @@ pub use commands::{
 };
 pub use doctor::{Doctor, Finding, Severity, Skipped};
 pub use layout::{Layout, LayoutChoice, PathMapping, PathMappings};
+pub use moving::{Export, MovedCounts};
 pub use report::Report;

@@ -243,6 +243,15 @@ impl Cluster {
         Ok((dirty.entries, clean.entries))
     }
 
+    /// Where the results of a cluster of this program are, open for reading.
+    pub(crate) async fn own_results(&self) -> Result<Arc<FileSystemJobResultStore>> {
+        self.result_store().await?.ok_or_else(|| {
+            Error::new(ErrorKind::NotFound, "the cluster keeps no results")
+                .at(&self.location)
+                .not_applied()
+        })
+    }
+
     /// Where results are, open for reading; `None` where Flink keeps none: before 1.15, or before the first end of a job.
     async fn result_store(&self) -> Result<Option<Arc<FileSystemJobResultStore>>> {
         let mut settings = JobResultStoreSettings::from_configuration(&self.configuration)?;

@@ -18,4 +18,4 @@ pub(crate) use files::{FoundFile, millis, walk};
 pub(crate) use flink::{FlinkContender, FlinkLeader, leaders as flink_leaders, summary as flink_summary};
 pub(crate) use followed::FollowedCluster;
 pub(crate) use nodes::{Node, Nodes};
-pub(crate) use stored::{JobPlace, StoredCheckpoint, StoredGraph, StoredJobs};
+pub(crate) use stored::{JobPlace, StoredCheckpoint, StoredGraph, StoredJobs, foreign};

@@ -13,6 +13,7 @@ use super::{Blobs, Checkpoints, Config, Jobs, Leaders, Results, Tree};
 use crate::arguments::{Arguments, Command, Reading, ToolOptions};
 use crate::cluster::Cluster;
 use crate::doctor::Doctor;
+use crate::moving::Export;
 use crate::render::View;
 use crate::report::{Body, Report, text_of};
 
@@ -81,6 +82,7 @@ async fn answer(
         Reading::Results => show(Results::read(cluster).await?, environment, format),
         Reading::Blobs => show(Blobs::read(cluster).await?, environment, format),
         Reading::Tree => show(Tree::read(cluster).await?, environment, format),
+        Reading::Export { file } => show(Export::write(cluster, file).await?, environment, format),
         Reading::Doctor { dirty_after } => {
             let examined = Doctor::examine(cluster, configuration, environment, *dirty_after);
             show(examined.await?, environment, format)
