@@ -11,7 +11,9 @@
 //! [`flink_tests`] says which test holds what of Flink's tests, and which provokes which known failure.
 
 pub mod admin;
+mod apt;
 mod broken_invariant;
+pub mod browser;
 pub mod cluster;
 pub mod ensemble;
 #[doc = include_str!("docs/flink_tests.md")]

@@ -3,6 +3,7 @@
 //! them.
 
 use anyhow::{Result, bail};
+use integration_tests::browser::BrowserInstallation;
 use integration_tests::ensemble::{self, Choice, engine_version};
 use integration_tests::object_server::{self, Installation};
 
@@ -24,6 +25,8 @@ fn prepare() -> Result<()> {
     }
     let objects = Installation::find_or_install()?;
     println!("S3 server of the tests: {}", objects.origin());
+    let browser = BrowserInstallation::find_or_install()?;
+    println!("browser of the tests: {}", browser.origin()?);
     Ok(())
 }
 

@@ -1,8 +1,9 @@
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
+
+use crate::apt;
 
 const DEBIAN_JAR: &str = "/usr/share/java/zookeeper.jar";
 const DEBIAN_LOGGER: &str = "/usr/share/java/slf4j-simple.jar";
@@ -44,7 +45,8 @@ impl Installation {
         if !rustix::process::geteuid().is_root() {
             bail!("{missing}, and this is not root, so nothing was installed; {advice}");
         }
-        install().with_context(|| format!("{missing}, and installing it failed; {advice}"))?;
+        apt::install(&PACKAGES, || matches!(Self::find(), Ok(Ok(_))))
+            .with_context(|| format!("{missing}, and installing it failed; {advice}"))?;
         Self::find()?.map_err(|missing| anyhow::anyhow!("{missing}, after the installation too; {advice}"))
     }
 
@@ -126,39 +128,4 @@ fn find_java() -> Option<PathBuf> {
         .chain(std::env::split_paths(&path))
         .map(|folder| folder.join("java"))
         .find(|java| java.is_file())
-}
-
-fn install() -> Result<()> {
-    let lock = File::create(std::env::temp_dir().join("ha-services-test-install.lock"))?;
-    lock.lock()?;
-    if matches!(Installation::find(), Ok(Ok(_))) {
-        return Ok(());
-    }
-    crate::ensemble::report(&format!("installing {} with apt-get", PACKAGES.join(", ")));
-    let install = || apt_get(&["install", "-y", "--no-install-recommends"], &PACKAGES);
-    if install().is_ok() {
-        return Ok(());
-    }
-    // The lists of a fresh machine are empty or out of date.
-    apt_get(&["update"], &[])?;
-    install()
-}
-
-fn apt_get(arguments: &[&str], packages: &[&str]) -> Result<()> {
-    let output = Command::new("apt-get")
-        .args(arguments)
-        .args(packages)
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .stdin(Stdio::null())
-        .output()
-        .context("apt-get cannot be run")?;
-    if !output.status.success() {
-        bail!(
-            "apt-get {} ended with {}: {}",
-            arguments.join(" "),
-            output.status,
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-    }
-    Ok(())
 }
