@@ -113,8 +113,8 @@ Example: the blobs of an empty cluster in a folder
 /// As that.
 const DOCTOR_HELP: &str = "\
 It reads only. Each finding is an error, a warning, or for information: with an error or a warning
-the exit code is 1. What could not be checked is said, with the reason. A cluster of
-Apache Flink is not checked.
+the exit code is 1. What could not be checked is said, with the reason. Of a cluster of
+Apache Flink the files that its pointers name are looked at where --map-path says that they lie.
 
 Example: a folder in which nothing is wrong
   mkdir -p /tmp/ha-example/one
@@ -205,8 +205,8 @@ enum CommandWord {
     /// What is there is told first, then what changes: another leader or none, a job added or ended, a checkpoint
     /// completed, the connection lost and back. What happens while the connection is down, or faster than it is read,
     /// is told by its latest state. With `--output json` each line is one object; its fields are documented at
-    /// `WatchLine` of the crate `hactl`. Clusters of Apache Flink are not followed yet. SIGINT or SIGTERM ends it with
-    /// 0, as does a reader that closes its pipe; a second signal ends it with 130.
+    /// `WatchLine` of the crate `hactl`. SIGINT or SIGTERM ends it with 0, as does a reader that closes its pipe; a second
+    /// signal ends it with 130.
     #[command(after_help = WATCH_EXAMPLE)]
     Watch {
         #[command(flatten)]
