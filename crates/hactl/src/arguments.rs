@@ -7,6 +7,7 @@ use ha_core::configuration::ConfigValue as _;
 use ha_core::ids::JobId;
 
 use crate::cluster::ReadingOptions;
+use crate::examples::{self, documented};
 use crate::layout::{LayoutChoice, PathMapping, PathMappings};
 
 /// Shows the high-availability data of a cluster in readable form. Reads only.
@@ -103,64 +104,22 @@ pub enum Reading {
     },
 }
 
-/// Works where nothing is set up: the folder is made first, by hand.
-const BLOBS_EXAMPLE: &str = "\
-Example: the blobs of an empty cluster in a folder
-  mkdir -p /tmp/ha-example/one
-  hactl blobs -D high-availability=filesystem \\
-    -D high-availability.storageDir=/tmp/ha-example -D high-availability.cluster-id=one";
-
-/// As that.
-const DOCTOR_HELP: &str = "\
-It reads only. Each finding is an error, a warning, or for information: with an error or a warning
-the exit code is 1. What could not be checked is said, with the reason. Of a cluster of
-Apache Flink the files that its pointers name are looked at where --map-path says that they lie.
-
-Example: a folder in which nothing is wrong
-  mkdir -p /tmp/ha-example/one
-  hactl doctor --dirty-after '30 min' -D high-availability=filesystem \\
-    -D high-availability.storageDir=/tmp/ha-example -D high-availability.cluster-id=one";
-
-/// Works where nothing is set up: without a server it exits with 3.
-const WATCH_EXAMPLE: &str = "\
-Example: the changes of the cluster `default`, as JSON
-  hactl watch --output json -D high-availability=zookeeper \\
-    -D high-availability.zookeeper.quorum=127.0.0.1:2181 \\
-    -D high-availability.storageDir=/tmp/ha-example
-
-  {\"time\":1700000000000,\"present\":true,\"event\":\"jobAdded\",\"jobId\":\"…\",\"name\":\"wordcount\"}";
-
-/// As that.
-const EXPORT_HELP: &str = "\
-The archive is a tar file: files and results as they are, znodes as JSON, one a line, and a manifest
-with the SHA-256 of each. In it are job graphs, checkpoints with the next checkpoint id, the running
-jobs registry, results and blobs; not in it are latches, leader information, the cluster's uuid, and
-files that no pointer names. What is broken, foreign or of a newer version is told and left out; the
-exit code is 1 then. FILE appears when it is whole and durable, and is never written over another.
-
-The cluster may be at work: of each job a pointer is taken together with the file that it names, and
-what is replaced meanwhile is read again, so that the archive recovers each job as it was at some
-moment of the export. What comes after that is not in it: to move a cluster for good, stop it first.
-
-Example: an empty cluster in a folder
-  mkdir -p /tmp/ha-example/one
-  rm -f /tmp/ha-example/one.tar
-  hactl export /tmp/ha-example/one.tar -D high-availability=filesystem \\
-    -D high-availability.storageDir=/tmp/ha-example -D high-availability.cluster-id=one";
-
 #[derive(Debug, Subcommand)]
 enum CommandWord {
     /// Show who leads each component since when, and who stands by
+    #[command(after_help = examples::LEADERS, after_long_help = documented!(examples::LEADERS, "leaders"))]
     Leaders {
         #[command(flatten)]
         options: ToolOptions,
     },
     /// Show all jobs: stored job graphs, checkpoints, registry, results
+    #[command(after_help = examples::JOBS, after_long_help = documented!(examples::JOBS, "jobs"))]
     Jobs {
         #[command(flatten)]
         options: ToolOptions,
     },
     /// Show the checkpoints of one job, each with its file
+    #[command(after_help = examples::CHECKPOINTS, after_long_help = documented!(examples::CHECKPOINTS, "checkpoints"))]
     Checkpoints {
         /// The job: 32 hexadecimal digits
         #[arg(value_name = "JOB")]
@@ -169,6 +128,7 @@ enum CommandWord {
         options: ToolOptions,
     },
     /// Show the recorded results of ended jobs
+    #[command(after_help = examples::RESULTS, after_long_help = documented!(examples::RESULTS, "results"))]
     Results {
         #[command(flatten)]
         options: ToolOptions,
@@ -177,13 +137,13 @@ enum CommandWord {
     ///
     /// They are listed from the storage directory, unread: a blob is verified by whoever gets it. What is foreign there
     /// is reported and left as it is.
-    #[command(after_help = BLOBS_EXAMPLE)]
+    #[command(after_help = examples::BLOBS, after_long_help = documented!(examples::BLOBS, "blobs"))]
     Blobs {
         #[command(flatten)]
         options: ToolOptions,
     },
     /// Write all that the cluster needs to go on into one file, for `hactl import`
-    #[command(after_help = EXPORT_HELP)]
+    #[command(after_help = examples::EXPORT)]
     Export {
         /// The archive to be made
         #[arg(value_name = "FILE")]
@@ -192,7 +152,10 @@ enum CommandWord {
         options: ToolOptions,
     },
     /// Check the cluster's data: what is wrong, why it matters, what to do
-    #[command(after_help = DOCTOR_HELP)]
+    ///
+    /// It reads only. Each finding is an error, a warning, or for information: with an error or a warning the exit code
+    /// is 1. What could not be checked is said, with the reason. A cluster of Apache Flink is not checked.
+    #[command(after_help = examples::DOCTOR)]
     Doctor {
         /// Tell of a job that ended longer ago than this and is not cleaned up
         #[arg(long, value_name = "DURATION", default_value = "10 min", value_parser = duration)]
@@ -205,19 +168,21 @@ enum CommandWord {
     /// What is there is told first, then what changes: another leader or none, a job added or ended, a checkpoint
     /// completed, the connection lost and back. What happens while the connection is down, or faster than it is read,
     /// is told by its latest state. With `--output json` each line is one object; its fields are documented at
-    /// `WatchLine` of the crate `hactl`. SIGINT or SIGTERM ends it with 0, as does a reader that closes its pipe; a second
-    /// signal ends it with 130.
-    #[command(after_help = WATCH_EXAMPLE)]
+    /// `WatchLine` of the crate `hactl`. Clusters of Apache Flink are not followed yet. SIGINT or SIGTERM ends it with
+    /// 0, as does a reader that closes its pipe; a second signal ends it with 130.
+    #[command(after_help = examples::WATCH)]
     Watch {
         #[command(flatten)]
         options: ToolOptions,
     },
     /// Show all options: what is set and by what, else the default
+    #[command(after_help = examples::CONFIG)]
     Config {
         #[command(flatten)]
         options: ToolOptions,
     },
     /// Write the completions for a shell to stdout
+    #[command(after_help = examples::COMPLETIONS)]
     Completions {
         #[command(flatten)]
         completions: CompletionsArguments,
@@ -225,6 +190,7 @@ enum CommandWord {
         options: ToolOptions,
     },
     /// Write the manual pages to a directory
+    #[command(after_help = examples::MAN)]
     Man {
         #[command(flatten)]
         man: ManArguments,
@@ -232,6 +198,7 @@ enum CommandWord {
         options: ToolOptions,
     },
     /// Show every znode (mode filesystem: every file) of the cluster with its text
+    #[command(after_help = examples::TREE, after_long_help = documented!(examples::TREE, "tree"))]
     Tree {
         #[command(flatten)]
         options: ToolOptions,

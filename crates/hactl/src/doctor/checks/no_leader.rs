@@ -1,6 +1,6 @@
 use crate::doctor::check::{Check, Outcome};
 use crate::doctor::finding::{Finding, Severity};
-use crate::doctor::snapshot::{Claim, Snapshot};
+use crate::doctor::snapshot::Snapshot;
 
 const ID: &str = "no-leader";
 
@@ -10,11 +10,12 @@ pub(in crate::doctor) const CHECK: Check = Check { id: ID, run };
 fn run(snapshot: &Snapshot) -> Outcome {
     let elections = snapshot.tree()?.elections.iter();
     Ok(elections
-        .filter(|election| election.is_held())
+        // A named election that everybody has left is over.
+        .filter(|election| election.component.is_none() || !election.latches.is_empty())
         .filter_map(|election| {
             let found = match election.latches.first() {
                 None => "nobody stands in the election",
-                Some(first) if first.claim == Claim::None => {
+                Some(first) if first.data.is_ok() && first.claim().is_none() => {
                     "the first in the election has not claimed leadership"
                 }
                 Some(_) => return None,

@@ -17,10 +17,7 @@ fn run(snapshot: &Snapshot) -> Outcome {
             Some(
                 Finding::new(ID, Severity::Error, reason)
                     .at_znode(&led.path)
-                    .because(snapshot.own_or_flinks(
-                        "whoever looks for this leader is told that there is none",
-                        "to whoever looks for this leader it is a fatal error",
-                    ))
+                    .because("whoever looks for this leader is told that there is none")
                     .advise("the leader writes it anew when it is deleted; find out what wrote this"),
             )
         })

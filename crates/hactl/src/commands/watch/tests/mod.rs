@@ -4,4 +4,3 @@
 mod changes;
 mod connection;
 mod fixture;
-mod flink;

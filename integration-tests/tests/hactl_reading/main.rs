@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod help;
+mod read_only;
+
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::process::Stdio;
