@@ -1,15 +1,17 @@
-//! The reading commands of `hactl` on recordings of running Flink clusters, loaded into a real ZooKeeper: they say what
-//! the descriptions of the recordings say, for each version; and a copy whose files are gone is told pointer by pointer.
+//! The reading commands and the doctor of `hactl` on recordings of running Flink clusters, loaded into a real ZooKeeper:
+//! they say what the descriptions of the recordings say, for each version; and a copy whose files are gone is told
+//! pointer by pointer. `hactl watch` follows what the test changes in them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use ha_testkit::FlinkRecording;
 use integration_tests::process::run_binary;
-use integration_tests::{AdminClient, Ensemble, unique_name};
+use integration_tests::{AdminClient, ClusterProcess, Ensemble, unique_name};
 use serde_json::Value;
 use tempfile::TempDir;
 use zookeeper_client::{Acls, CreateMode};
@@ -61,6 +63,17 @@ impl FlinkCluster {
 
     /// The exit code and the document of a command; the files are looked for in `storage`.
     async fn hactl_in(&self, storage: &Path, arguments: &[&str]) -> Result<(Option<i32>, Value)> {
+        let mut all = self.arguments(storage);
+        all.extend(arguments.iter().copied().map(str::to_owned));
+        let all: Vec<_> = all.iter().map(String::as_str).collect();
+        let output = run_binary("hactl", &all).await?;
+        let document = serde_json::from_slice(&output.stdout)
+            .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())?;
+        Ok((output.status.code(), document))
+    }
+
+    /// What every command is told; the files are looked for in `storage`.
+    fn arguments(&self, storage: &Path) -> Vec<String> {
         let storage = storage.display();
         let mapping = format!("{}={storage}", self.recording.storage_dir);
         let definitions = [
@@ -73,15 +86,29 @@ impl FlinkCluster {
             format!("high-availability.cluster-id={}", self.recording.cluster_id()),
             format!("high-availability.storageDir={storage}"),
         ];
-        let mut all = vec!["--output", "json", "--map-path", &mapping];
-        for definition in &definitions {
-            all.extend(["-D", definition]);
-        }
-        all.extend(arguments);
-        let output = run_binary("hactl", &all).await?;
-        let document = serde_json::from_slice(&output.stdout)
-            .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())?;
-        Ok((output.status.code(), document))
+        let fixed = ["--output", "json", "--map-path", &mapping].map(str::to_owned);
+        let definitions = definitions.map(|definition| format!("-D{definition}"));
+        fixed.into_iter().chain(definitions).collect()
+    }
+
+    /// The path of a znode of the cluster.
+    fn at(&self, below: &str) -> String {
+        format!("{}/{}/{below}", self.root, self.recording.cluster_id())
+    }
+
+    /// The data of a znode as it was recorded.
+    fn recorded(&self, below: &str) -> Vec<u8> {
+        let path = format!("{}/{below}", self.recording.cluster());
+        let znode = self.recording.znodes.iter().find(|znode| znode.path == path);
+        znode.unwrap().data()
+    }
+
+    /// Starts `hactl watch`.
+    fn watch(&self, layout: &str) -> Result<ClusterProcess> {
+        let mut arguments = vec!["watch".to_owned(), "--layout".to_owned(), layout.to_owned()];
+        arguments.extend(self.arguments(self.folder.path()));
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        ClusterProcess::spawn_binary("hactl", "watch", &arguments, |_| {})
     }
 
     async fn hactl(&self, arguments: &[&str]) -> Result<Value> {
@@ -95,9 +122,30 @@ impl FlinkCluster {
     }
 }
 
+/// That `doctor` makes its checks, and that there is nothing wrong.
+async fn expect_healthy(cluster: &FlinkCluster) -> Result<()> {
+    let doctor = cluster.hactl(&["doctor"]).await?;
+    assert_eq!(texts(&doctor, "findings", "id"), [""; 0], "{doctor:#}");
+    let made = texts(&doctor, "checks", "");
+    for check in [
+        "no-leader",
+        "pointer-to-missing-file",
+        "dirty-result-old",
+        "server-tick",
+    ] {
+        assert!(made.contains(&check), "{doctor:#}");
+    }
+    Ok(())
+}
+
 fn texts<'a>(document: &'a Value, list: &str, field: &str) -> Vec<&'a str> {
     let entries = document[list].as_array().unwrap().iter();
-    entries.map(|entry| entry[field].as_str().unwrap()).collect()
+    entries
+        .map(|entry| match field {
+            "" => entry.as_str().unwrap(),
+            field => entry[field].as_str().unwrap(),
+        })
+        .collect()
 }
 
 const COMPONENTS: [&str; 3] = ["dispatcher", "resource_manager", "rest_server"];
@@ -115,14 +163,15 @@ async fn an_idle_cluster_of_2_3_has_two_processes_one_leader_and_no_job() -> Res
     assert_eq!(leading, [Some(true), Some(false)]);
     let jobs = cluster.hactl(&["jobs"]).await?;
     assert_eq!(jobs["jobs"].as_array().map(Vec::len), Some(0));
-    Ok(())
+    expect_healthy(&cluster).await
 }
 
 #[tokio::test]
 async fn running_jobs_of_1_14_and_2_3_are_shown_with_leader_checkpoints_and_counter() -> Result<()> {
-    for (recording, job, ids, next, registry) in [
+    for (recording, folder, job, ids, next, registry) in [
         (
             FlinkRecording::running_2_3(),
+            "execution-plans",
             "871c6b3ce33cf24f843e42c417ff8b5f",
             [6, 7, 8],
             9,
@@ -130,6 +179,7 @@ async fn running_jobs_of_1_14_and_2_3_are_shown_with_leader_checkpoints_and_coun
         ),
         (
             FlinkRecording::running_1_14(),
+            "jobgraphs",
             "454c0ae7bd7ba4cbc16fee2728ee099d",
             [12, 13, 14],
             15,
@@ -180,6 +230,8 @@ async fn running_jobs_of_1_14_and_2_3_are_shown_with_leader_checkpoints_and_coun
             "{tree:#}"
         );
 
+        expect_healthy(&cluster).await?;
+
         // A copy without its files: each pointer is told.
         let empty = TempDir::new()?;
         let (code, checkpoints) = cluster.hactl_in(empty.path(), &["checkpoints", job]).await?;
@@ -195,6 +247,28 @@ async fn running_jobs_of_1_14_and_2_3_are_shown_with_leader_checkpoints_and_coun
             (code, &jobs["jobs"][0]["jobGraphReadable"]),
             (Some(1), &Value::Bool(false))
         );
+        let (code, doctor) = cluster.hactl_in(empty.path(), &["doctor"]).await?;
+        assert_eq!(code, Some(1));
+        assert_eq!(
+            texts(&doctor, "findings", "id"),
+            ["pointer-to-missing-file"; 4],
+            "{doctor:#}"
+        );
+        let dangling: BTreeSet<_> = texts(&doctor, "findings", "znode").into_iter().collect();
+        let checkpoints = ids.map(|id| format!("jobs/{job}/checkpoints/{id:019}"));
+        let pointers: BTreeSet<_> = [format!("{folder}/{job}")]
+            .into_iter()
+            .chain(checkpoints)
+            .map(|below| cluster.at(&below))
+            .collect();
+        assert!(dangling.into_iter().eq(&pointers), "{doctor:#}");
+        for (file, found) in texts(&doctor, "findings", "file")
+            .iter()
+            .zip(texts(&doctor, "findings", "found"))
+        {
+            assert!(file.starts_with(empty.path().to_str().unwrap()), "{doctor:#}");
+            assert!(found.contains("missing"), "{found}");
+        }
     }
     Ok(())
 }
@@ -208,6 +282,7 @@ async fn ended_jobs_are_shown_by_their_results_from_1_15_on() -> Result<()> {
     assert_eq!(texts(&results, "results", "cleanUp"), ["DONE", "DONE"]);
     let jobs = cluster.hactl(&["jobs"]).await?;
     assert_eq!(texts(&jobs, "jobs", "status"), ["CANCELED", "FINISHED"]);
+    expect_healthy(&cluster).await?;
 
     let cluster = FlinkCluster::load(FlinkRecording::ended_1_14()).await?;
     let leaders = cluster.hactl(&["leaders"]).await?;
@@ -217,5 +292,97 @@ async fn ended_jobs_are_shown_by_their_results_from_1_15_on() -> Result<()> {
     assert_eq!(jobs["jobs"].as_array().map(Vec::len), Some(0));
     let results = cluster.hactl(&["results"]).await?;
     assert_eq!(results["results"].as_array().map(Vec::len), Some(0));
+    expect_healthy(&cluster).await
+}
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Waits for a line of `hactl watch` that has all of these parts.
+async fn told(watch: &ClusterProcess, parts: &[&str]) -> Result<Value> {
+    let what = parts.join(" and ");
+    let line = watch.output().wait_for_line(&what, TIMEOUT, |line| {
+        line.starts_with('{') && parts.iter().all(|part| line.contains(part))
+    });
+    Ok(serde_json::from_str(&line.await?)?)
+}
+
+#[tokio::test]
+async fn watch_follows_leaders_jobs_and_checkpoints_of_1_14_and_2_3() -> Result<()> {
+    for (recording, layout, folder, job, newest, manager) in [
+        (
+            FlinkRecording::running_2_3(),
+            "auto",
+            "execution-plans",
+            "871c6b3ce33cf24f843e42c417ff8b5f",
+            8,
+            "leader/job-871c6b3ce33cf24f843e42c417ff8b5f",
+        ),
+        (
+            FlinkRecording::running_1_14(),
+            "flink",
+            "jobgraphs",
+            "454c0ae7bd7ba4cbc16fee2728ee099d",
+            14,
+            "jobs/454c0ae7bd7ba4cbc16fee2728ee099d/leader",
+        ),
+    ] {
+        let cluster = FlinkCluster::load(recording).await?;
+        let admin = AdminClient::connect(&cluster.ensemble.connect_string()).await?;
+        let mut watch = cluster.watch(layout)?;
+        let present = "\"present\":true";
+        for component in COMPONENTS {
+            let component = format!("\"component\":\"{component}\"");
+            let led = told(&watch, &[present, "leaderChanged", &component]).await?;
+            assert!(
+                led["address"].is_string() && led["sessionId"].is_string(),
+                "{led}"
+            );
+            assert!(led["epoch"].is_null(), "{led}");
+        }
+        let added = told(&watch, &[present, "jobAdded", job]).await?;
+        assert_eq!(added["name"], "live-job");
+        let completed = told(&watch, &[present, "checkpointCompleted", job]).await?;
+        assert_eq!(completed["checkpointId"], newest);
+
+        // Another leader of the job, at another address, as Flink writes it; then of all others.
+        let place = format!("{manager}/connection_info");
+        let mut information = cluster.recorded(&place);
+        let end = information.windows(3).position(|bytes| bytes == b"\x73\x72\x00");
+        let last = end.context("an object after the address")? - 1;
+        information[last] = b'Z';
+        admin.set(&cluster.at(&place), &information).await?;
+        let moved = told(&watch, &["\"present\":false", "leaderChanged", job]).await?;
+        assert!(moved["address"].as_str().unwrap().ends_with('Z'), "{moved}");
+        let place = "leader/rest_server/connection_info";
+        admin.delete(&cluster.at(place)).await?;
+        let component = "\"component\":\"rest_server\",\"address\":null";
+        told(&watch, &["leaderChanged", component]).await?;
+        admin.create(&cluster.at(place), &cluster.recorded(place)).await?;
+        let component = "\"component\":\"rest_server\",\"address\":\"http://";
+        told(&watch, &["\"present\":false", "leaderChanged", component]).await?;
+
+        // A checkpoint more, a job more, and the end of the first.
+        let next = format!("jobs/{job}/checkpoints/{:019}", newest + 1);
+        let pointer = cluster.recorded(&format!("jobs/{job}/checkpoints/{newest:019}"));
+        admin.create(&cluster.at(&next), &pointer).await?;
+        let completed = told(&watch, &["\"present\":false", "checkpointCompleted", job]).await?;
+        assert_eq!(completed["checkpointId"], newest + 1);
+        let other = "00000000000000000000000000000001";
+        let graph = cluster.recorded(&format!("{folder}/{job}"));
+        admin
+            .create(&cluster.at(&format!("{folder}/{other}")), &graph)
+            .await?;
+        let added = told(&watch, &["\"present\":false", "jobAdded", other]).await?;
+        assert!(added["name"].is_null(), "its file is another job's: {added}");
+        admin.delete_tree(&cluster.at(&format!("{folder}/{job}"))).await?;
+        let ended = told(&watch, &["jobEnded", job]).await?;
+        assert_eq!(
+            (ended["name"].as_str(), ended["status"].as_str()),
+            (Some("live-job"), Some("UNKNOWN"))
+        );
+        watch.process().interrupt()?;
+        let status = watch.wait(TIMEOUT).await?;
+        assert_eq!(status.code(), Some(0), "{}", watch.output().end());
+    }
     Ok(())
 }

@@ -168,8 +168,8 @@ enum CommandWord {
     /// What is there is told first, then what changes: another leader or none, a job added or ended, a checkpoint
     /// completed, the connection lost and back. What happens while the connection is down, or faster than it is read,
     /// is told by its latest state. With `--output json` each line is one object; its fields are documented at
-    /// `WatchLine` of the crate `hactl`. Clusters of Apache Flink are not followed yet. SIGINT or SIGTERM ends it with
-    /// 0, as does a reader that closes its pipe; a second signal ends it with 130.
+    /// `WatchLine` of the crate `hactl`. SIGINT or SIGTERM ends it with 0, as does a reader that closes its pipe; a second
+    /// signal ends it with 130.
     #[command(after_help = examples::WATCH)]
     Watch {
         #[command(flatten)]

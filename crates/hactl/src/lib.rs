@@ -7,7 +7,7 @@
 //! The same commands read the clusters of Apache Flink 1.13 to 2.x (`--layout`, which is told by what is there unless it
 //! is given), with Flink's own configuration keys. What its pointers name is looked at where it lies on this machine;
 //! `--map-path FROM=TO` says where a copy lies. What Flink does not record is `null`: names of processes, epochs,
-//! checksums. `doctor` knows this program's own layout only.
+//! checksums. `doctor` makes those of its checks that hold for Flink, and `watch` follows its leaders and jobs.
 //!
 //! # Exit codes
 //! 0; 1 when something is broken or what was asked for is not there; 2 for wrong usage or configuration; 3 when

@@ -159,7 +159,7 @@ fn attention(status: &ProcessStatus) -> Markup {
                 @if problems > 0 {
                     p.soft {
                         (counted(health.broken.len(), "broken entry", "broken entries"))
-                        ", each left as it is. " code { "hactl doctor" } " says more."
+                        ", left as found. " code { "hactl doctor" } " says more."
                     }
                     ul.cards {
                         @for (subject, reason) in health.conditions.iter().take(MAX_LISTED) {
@@ -211,7 +211,7 @@ fn leader(status: &ProcessStatus, component: &ComponentStatus) -> Markup {
     let led = &component.led;
     let since = html! {
         (age(led.age)) br;
-        time.soft { (time_before(status.wall_time_millis, led.age)) }
+        span.soft { "since " time { (time_before(status.wall_time_millis, led.age)) } }
     };
     let name = match component.name {
         "dispatcher" => "Dispatcher",

@@ -155,6 +155,19 @@ impl Cluster {
         )
     }
 
+    /// Where the files lie that Flink's pointers name.
+    pub(crate) const fn mappings(&self) -> &PathMappings {
+        &self.mappings
+    }
+
+    /// The folder of the cluster's files, as the configuration names it.
+    pub(crate) fn folder(&self) -> Result<String> {
+        let text = self
+            .configuration
+            .get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
+        Ok(format!("{}/{}", text.trim_end_matches('/'), self.cluster_id))
+    }
+
     /// The storage of the cluster, open for reading. Only commands that need it ask, so that the others work while
     /// it is away.
     ///
@@ -253,22 +266,9 @@ impl Cluster {
     }
 
     /// Where results are, open for reading; `None` where Flink keeps none: before 1.15, or before the first end of a job.
-    async fn result_store(&self) -> Result<Option<Arc<FileSystemJobResultStore>>> {
-        let mut settings = JobResultStoreSettings::from_configuration(&self.configuration)?;
+    pub(crate) async fn result_store(&self) -> Result<Option<Arc<FileSystemJobResultStore>>> {
         let storage = self.storage().await?;
-        let is_flinks_own = self.is_flinks() && settings.storage_path.is_none();
-        if is_flinks_own {
-            let text = self
-                .configuration
-                .get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
-            let text = text.trim_end_matches('/');
-            let folder = format!("{text}/{FLINK_RESULTS}/{}", self.cluster_id);
-            settings.storage_path = Some(StorageDirectory::new(folder, &self.configuration));
-        }
-        match FileSystemJobResultStore::open_existing(storage, settings, HealthMonitor::default()).await {
-            Err(error) if is_flinks_own && error.kind() == ErrorKind::NotFound => Ok(None),
-            opened => opened.map(Some),
-        }
+        result_store(&self.configuration, &self.cluster_id, self.is_flinks(), storage).await
     }
 
     /// Every file of the cluster (mode `filesystem`), with the first `limit` bytes of each.
@@ -339,4 +339,25 @@ impl Backend {
 pub(super) fn storage_dir(configuration: &Configuration) -> Result<StorageDirectory> {
     let text = configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
     Ok(StorageDirectory::new(text, configuration))
+}
+
+/// As [`Cluster::result_store`].
+pub(super) async fn result_store(
+    configuration: &Configuration,
+    cluster_id: &ClusterId,
+    is_flinks: bool,
+    storage: Arc<HaStorage>,
+) -> Result<Option<Arc<FileSystemJobResultStore>>> {
+    let mut settings = JobResultStoreSettings::from_configuration(configuration)?;
+    let is_flinks_own = is_flinks && settings.storage_path.is_none();
+    if is_flinks_own {
+        let text = configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
+        let text = text.trim_end_matches('/');
+        let folder = format!("{text}/{FLINK_RESULTS}/{cluster_id}");
+        settings.storage_path = Some(StorageDirectory::new(folder, configuration));
+    }
+    match FileSystemJobResultStore::open_existing(storage, settings, HealthMonitor::default()).await {
+        Err(error) if is_flinks_own && error.kind() == ErrorKind::NotFound => Ok(None),
+        opened => opened.map(Some),
+    }
 }

@@ -7,17 +7,19 @@ use ha_core::health::HealthMonitor;
 use ha_core::ids::{ClusterId, JobId};
 use ha_core::jobs::{JobResultEntry, JobResultStore as _};
 use ha_core::{Error, ErrorKind};
-use ha_storage::{FileSystemJobResultStore, HaStorage, JobResultStoreSettings};
+use ha_flink::{JOB_GRAPH_PREFIX, JobGraph, Pointer};
+use ha_storage::HaStorage;
 use ha_zookeeper::client::ClientSource;
 use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::session::{SessionOptions, SessionStatus, ZooKeeperSession};
 use tokio::sync::watch;
 
-use super::Nodes;
-use super::cluster::storage_dir;
+use super::cluster::{result_store, storage_dir};
+use super::flink::{Looked, look};
 use super::layout_detection::detect;
 use super::opening::{expect_cluster_node, nothing_to_read};
-use crate::layout::{Layout, LayoutChoice};
+use super::{Nodes, ReadingOptions};
+use crate::layout::{Layout, LayoutChoice, PathMappings};
 
 /// A cluster in ZooKeeper, open to be followed: over a session that is replaced when it is over. Writes nothing.
 pub(crate) struct FollowedCluster {
@@ -26,6 +28,8 @@ pub(crate) struct FollowedCluster {
     environment: Environment,
     session: ZooKeeperSession,
     paths: ClusterPaths,
+    layout: Layout,
+    mappings: PathMappings,
     location: String,
 }
 
@@ -33,11 +37,11 @@ impl FollowedCluster {
     /// Opens the cluster that the configuration names, in one attempt. The caller closes it.
     ///
     /// # Errors
-    /// `Invalid` for a wrong configuration, for every mode but `zookeeper`, and for a cluster of Apache Flink; `Unavailable` when ZooKeeper cannot be
+    /// `Invalid` for a wrong configuration and for every mode but `zookeeper`; `Unavailable` when ZooKeeper cannot be
     /// reached; `NotFound` when there is no such cluster.
     pub(crate) async fn open(
         configuration: &Configuration,
-        layout: LayoutChoice,
+        reading: ReadingOptions,
         environment: &Environment,
     ) -> Result<Self> {
         for warning in HighAvailabilityOptions::validate(configuration)? {
@@ -62,16 +66,21 @@ impl FollowedCluster {
         let location = format!("{}{}", options.servers, paths.cluster());
         let session =
             ZooKeeperSession::connect(options, environment.clone(), HealthMonitor::default()).await?;
-        if let Err(error) = expect_cluster(&session, &paths, layout).await {
-            session.close().await;
-            return Err(error);
-        }
+        let layout = match layout_of(&session, &paths, reading.layout).await {
+            Ok(layout) => layout,
+            Err(error) => {
+                session.close().await;
+                return Err(error);
+            }
+        };
         Ok(Self {
             cluster_id,
             configuration: configuration.clone(),
             environment: environment.clone(),
             session,
             paths,
+            layout,
+            mappings: reading.mappings,
             location,
         })
     }
@@ -96,6 +105,23 @@ impl FollowedCluster {
         &self.paths
     }
 
+    /// Whose layout it is, as it was when it was opened.
+    pub(crate) const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The name of a job, as the file says that its pointer names; `None` when it cannot be read.
+    pub(crate) async fn job_name(&self, job_id: JobId, graph: Pointer) -> Option<String> {
+        let mappings = self.mappings.clone();
+        // A file system that does not answer must not keep the rest from going on.
+        let look = move || match look(&graph, &mappings, JOB_GRAPH_PREFIX) {
+            Looked::There(bytes) => JobGraph::decode_prefix(&bytes).ok(),
+            Looked::Elsewhere | Looked::Wrong(_) => None,
+        };
+        let found = tokio::task::spawn_blocking(look).await.ok()??;
+        found.name.filter(|_| found.job == job_id)
+    }
+
     /// The recorded result of a job. The storage is opened for each, so that it may be away in between.
     ///
     /// # Errors
@@ -103,10 +129,11 @@ impl FollowedCluster {
     pub(crate) async fn recorded_result(&self, job_id: JobId) -> Result<Option<JobResultEntry>> {
         let directory = storage_dir(&self.configuration)?;
         let storage = HaStorage::open_existing(directory, &self.cluster_id, &self.environment).await?;
-        let settings = JobResultStoreSettings::from_configuration(&self.configuration)?;
-        let health = HealthMonitor::default();
-        let results = FileSystemJobResultStore::open_existing(storage, settings, health).await?;
-        results.job_result_entry(job_id).await
+        let is_flinks = matches!(self.layout, Layout::Flink(_));
+        match result_store(&self.configuration, &self.cluster_id, is_flinks, storage).await? {
+            Some(results) => results.job_result_entry(job_id).await,
+            None => Ok(None),
+        }
     }
 
     /// Ends the session and waits for it.
@@ -115,24 +142,11 @@ impl FollowedCluster {
     }
 }
 
-async fn expect_cluster(
-    session: &ZooKeeperSession,
-    paths: &ClusterPaths,
-    layout: LayoutChoice,
-) -> Result<()> {
+async fn layout_of(session: &ZooKeeperSession, paths: &ClusterPaths, choice: LayoutChoice) -> Result<Layout> {
     let nodes = Nodes::new(session.client().await?);
     nodes.sync(paths.cluster()).await?;
     expect_cluster_node(&nodes, paths).await?;
-    match detect(&nodes, paths, layout).await? {
-        Layout::Native => Ok(()),
-        Layout::Flink(_) => Err(Error::new(
-            ErrorKind::Invalid,
-            "it is a cluster of Apache Flink, which `hactl watch` cannot follow yet",
-        )
-        .at(paths.cluster())
-        .advise("look again with `hactl leaders` and `hactl jobs`")
-        .not_applied()),
-    }
+    detect(&nodes, paths, choice).await
 }
 
 fn not_told() -> Error {

@@ -15,7 +15,10 @@ mod stored_in_zookeeper;
 
 pub use cluster::{Backend, Cluster, ClusterHeader, ReadingOptions};
 pub(crate) use files::{FoundFile, millis, walk};
-pub(crate) use flink::{FlinkContender, FlinkLeader, leaders as flink_leaders, summary as flink_summary};
+pub(crate) use flink::{
+    Fault, FlinkContender, FlinkLeader, Looked, leaders as flink_leaders, look, place as flink_place,
+    summary as flink_summary,
+};
 pub(crate) use followed::FollowedCluster;
 pub(crate) use nodes::{Node, Nodes};
 pub(crate) use stored::{JobPlace, StoredCheckpoint, StoredGraph, StoredJobs, foreign};

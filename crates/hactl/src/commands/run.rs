@@ -37,7 +37,7 @@ pub async fn run(command: &Command, options: &ToolOptions) -> Result<ExitCode> {
         Command::Watch => {
             watch(
                 &load_configuration(shared)?,
-                options.reading().layout,
+                options.reading(),
                 shared.output(),
                 &Environment::system(),
             )

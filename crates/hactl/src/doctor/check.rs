@@ -19,10 +19,10 @@ pub(super) struct Verdict {
     pub(super) skipped: Vec<Skipped>,
 }
 
-/// Runs all checks.
+/// Runs all checks of the layout.
 pub(super) fn judge(snapshot: &Snapshot) -> Verdict {
     let mut verdict = Verdict::default();
-    for Check { id, run } in checks::ALL {
+    for Check { id, run } in checks::of(snapshot.layout) {
         match run(snapshot) {
             Ok(findings) => {
                 verdict.checks.push(id);

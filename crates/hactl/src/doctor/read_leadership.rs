@@ -7,7 +7,8 @@ use ha_zookeeper::codec::{ConnectionInfo, LatchData};
 use ha_zookeeper::paths::ClusterPaths;
 
 use super::read_tree::{TreeReader, reason};
-use super::snapshot::{Election, Information, Latch, Led};
+use super::snapshot::{Claim, Election, Information, Latch, Led};
+use crate::cluster::Node;
 
 /// How often leaders and latches are read until they fit: a change of leader takes a moment.
 const ATTEMPTS: u32 = 4;
@@ -81,6 +82,7 @@ impl TreeReader<'_> {
                 path: self.paths.latches(),
                 component: None,
                 latches: Vec::new(),
+                is_flinks: false,
                 foreign: Vec::new(),
             });
         }
@@ -91,6 +93,7 @@ impl TreeReader<'_> {
         let mut election = Election {
             component,
             latches: Vec::new(),
+            is_flinks: false,
             foreign: Vec::new(),
             path,
         };
@@ -106,7 +109,7 @@ impl TreeReader<'_> {
             .latches
             .extend(latches.into_iter().map(|(_, node)| Latch {
                 owner: node.stat.ephemeral_owner,
-                data: LatchData::decode(&node.path, &node.data).map_err(|error| reason(&error)),
+                claim: claim(&node),
                 path: node.path,
             }));
         self.read.tree.elections.push(election);
@@ -135,5 +138,12 @@ impl TreeReader<'_> {
             information,
         });
         Ok(())
+    }
+}
+
+fn claim(node: &Node) -> Claim {
+    match LatchData::decode(&node.path, &node.data) {
+        Ok(latch) => latch.leader_session_id.map_or(Claim::None, Claim::Leads),
+        Err(error) => Claim::Unreadable(reason(&error)),
     }
 }

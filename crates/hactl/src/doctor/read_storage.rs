@@ -172,7 +172,7 @@ fn fits(tree: &Tree, stored: &Stored) -> bool {
     )
 }
 
-fn recorded(survey: &Survey) -> BTreeMap<JobId, RecordedEnd> {
+pub(super) fn recorded(survey: &Survey) -> BTreeMap<JobId, RecordedEnd> {
     let mut ends = BTreeMap::<JobId, RecordedEnd>::new();
     for file in survey.files().iter().filter(|file| file.kind == FileKind::Result) {
         if let Some(owner) = file.owner {
@@ -190,7 +190,7 @@ fn recorded(survey: &Survey) -> BTreeMap<JobId, RecordedEnd> {
     ends
 }
 
-fn placed(entries: impl IntoIterator<Item = (String, String)>) -> Vec<Placed<String>> {
+pub(super) fn placed(entries: impl IntoIterator<Item = (String, String)>) -> Vec<Placed<String>> {
     entries
         .into_iter()
         .map(|(place, what)| Placed { place, what })

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -6,14 +6,15 @@ use ha_core::configuration::{Configuration, HighAvailabilityOptions};
 use ha_core::environment::{Clock, Environment};
 use ha_core::health::{BrokenEntry, HealthMonitor};
 use ha_core::{Error, Result};
+use ha_flink::Generation;
 use ha_storage::{FileSystemJobResultStore, HaStorage, JobResultStoreSettings};
 use ha_zookeeper::client::WireClient;
 use ha_zookeeper::paths::ClusterPaths;
 
 use super::read_storage::{StorageReader, unreached};
 use super::read_tree::TreeReader;
-use super::server_settings;
-use super::snapshot::{Graph, JobFacts, Placed, SessionFacts, Snapshot};
+use super::snapshot::{Graph, JobFacts, Placed, SessionFacts, Snapshot, Tree};
+use super::{read_flink_results, server_settings};
 use crate::cluster::{Backend, Cluster, Nodes};
 use crate::layout::Layout;
 
@@ -28,15 +29,18 @@ pub(super) async fn read(
     dirty_after: Duration,
 ) -> Result<(Snapshot, Vec<BrokenEntry>)> {
     let clock = environment.clock.as_ref();
-    let storage = open_storage(cluster, configuration).await;
-    let client = match cluster.backend() {
-        Backend::Files => return read_files(cluster, storage?, clock, dirty_after).await,
-        Backend::ZooKeeper {
-            layout: Layout::Flink(_),
-            ..
-        } => return Err(flinks(cluster)),
-        Backend::ZooKeeper { client, .. } => client,
+    let (client, layout) = match cluster.backend() {
+        Backend::Files => {
+            let storage = open_storage(cluster, configuration).await?;
+            return read_files(cluster, storage, clock, dirty_after).await;
+        }
+        Backend::ZooKeeper { client, layout, .. } => (client, *layout),
     };
+    if let Layout::Flink(generation) = layout {
+        let read = read_flinks(cluster, generation, client, clock, dirty_after).await?;
+        return add_connection(read, client, configuration, clock).await;
+    }
+    let storage = open_storage(cluster, configuration).await;
     let storage = storage.map_err(|error| unreached(&error, "high-availability.storageDir"));
     let reader = match &storage {
         Ok((storage, results)) => StorageReader::read(storage, results, clock)
@@ -55,8 +59,17 @@ pub(super) async fn read(
         .await;
     };
     let storage = storage.as_ref().ok().map(|(storage, _)| storage.as_ref());
-    let (mut snapshot, broken) =
-        read_znodes(&nodes, paths, Some(client), storage, reader, clock, dirty_after).await?;
+    let read = read_znodes(&nodes, paths, Some(client), storage, reader, clock, dirty_after).await?;
+    add_connection(read, client, configuration, clock).await
+}
+
+/// Adds what the connection and the servers tell.
+async fn add_connection(
+    (mut snapshot, broken): (Snapshot, Vec<BrokenEntry>),
+    client: &Arc<WireClient>,
+    configuration: &Configuration,
+    clock: &dyn Clock,
+) -> Result<(Snapshot, Vec<BrokenEntry>)> {
     if let Ok(tree) = &mut snapshot.tree {
         type Options = HighAvailabilityOptions;
         tree.session = Ok(SessionFacts {
@@ -67,15 +80,63 @@ pub(super) async fn read(
         let quorum = configuration.get(&Options::HA_ZOOKEEPER_QUORUM)?;
         let servers = quorum.hosts.iter().map(ToString::to_string).collect();
         tree.servers = server_settings::ask(servers, clock).await;
+        forget_gone_latches(tree, &Nodes::new(Arc::clone(client) as _)).await?;
     }
     Ok((snapshot, broken))
 }
 
-/// What the checks know nothing of.
-fn flinks(cluster: &Cluster) -> Error {
-    Error::invalid("the checks know the layout of this program only, and this is a cluster of Apache Flink")
-        .at(cluster.header().location)
-        .advise("the other commands show it; where it is no Flink cluster, say so by --layout native")
+/// A process that ended meanwhile took its latches along, and has no connection.
+async fn forget_gone_latches(tree: &mut Tree, nodes: &Nodes) -> Result<()> {
+    let connected = tree
+        .servers
+        .iter()
+        .filter_map(|(_, settings)| settings.as_ref().ok()?.connected.as_ref().ok());
+    let connected: BTreeSet<_> = connected.flatten().copied().collect();
+    nodes.sync(&tree.cluster).await?;
+    for election in &mut tree.elections {
+        let mut gone = Vec::new();
+        for latch in &election.latches {
+            if !connected.contains(&latch.owner) && nodes.get(&latch.path).await?.is_none() {
+                gone.push(latch.path.clone());
+            }
+        }
+        election.latches.retain(|latch| !gone.contains(&latch.path));
+    }
+    Ok(())
+}
+
+/// Reads a cluster of Apache Flink. The caller adds what the connection tells.
+async fn read_flinks(
+    cluster: &Cluster,
+    generation: Generation,
+    acls: &WireClient,
+    clock: &dyn Clock,
+    dirty_after: Duration,
+) -> Result<(Snapshot, Vec<BrokenEntry>)> {
+    let storage = async {
+        let (storage, results) = (cluster.storage().await?, cluster.result_store().await?);
+        read_flink_results::read(&storage, results.as_deref(), clock).await
+    };
+    let storage = storage.await;
+    let storage = storage.map_err(|error| unreached(&error, "high-availability.storageDir"));
+    // After the results: a job graph is gone before its result is clean.
+    let Some((nodes, paths)) = cluster.backend().nodes().await? else {
+        return Err(Error::invalid("Flink keeps nothing in the mode filesystem").at("--layout"));
+    };
+    let mut tree = TreeReader::new(&nodes, paths, Some(acls));
+    let named = tree.read_flinks_nodes(generation, clock).await?;
+    let folder = cluster.folder()?;
+    tree.look_at_flinks_files(named, &folder, cluster.mappings())
+        .await?;
+    let read = tree.into_read();
+    let snapshot = Snapshot {
+        layout: Layout::Flink(generation),
+        tree: Ok(read.tree),
+        storage,
+        jobs: read.jobs,
+        dirty_after,
+    };
+    Ok((snapshot, read.broken))
 }
 
 async fn open_storage(cluster: &Cluster, configuration: &Configuration) -> Result<OpenStorage> {
@@ -110,6 +171,7 @@ pub(super) async fn read_znodes(
         Err(unreached) => Err(unreached),
     };
     let snapshot = Snapshot {
+        layout: Layout::Native,
         tree: Ok(read.tree),
         storage,
         jobs: read.jobs,
@@ -151,6 +213,7 @@ async fn read_files(
         });
     }
     let snapshot = Snapshot {
+        layout: Layout::Native,
         tree: Err("the mode filesystem keeps nothing in ZooKeeper".to_owned()),
         storage: Ok(reader.alone(broken)),
         jobs,

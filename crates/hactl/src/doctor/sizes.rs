@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use ha_zookeeper::client::Stat;
 
 use super::snapshot::Placed;
@@ -30,13 +32,35 @@ impl Sizes {
     }
 
     pub(super) fn add_children(&mut self, path: &str, names: &[String]) {
-        // Each name goes with its length, in four bytes.
-        let bytes = names.iter().map(|name| name.len() as u64 + 4).sum::<u64>() + OVERHEAD;
+        let bytes = names.iter().map(|name| listed(name)).sum();
+        self.add_listing(path, bytes, names.len());
+    }
+
+    /// Adds the children of all nodes, given by the paths of all of them.
+    pub(super) fn add_listings<'p>(&mut self, paths: impl Iterator<Item = &'p str>) {
+        let mut listings = BTreeMap::<&str, (u64, usize)>::new();
+        for (parent, name) in paths.filter_map(|path| path.rsplit_once('/')) {
+            let (bytes, count) = listings.entry(parent).or_default();
+            *bytes += listed(name);
+            *count += 1;
+        }
+        for (parent, (bytes, count)) in listings {
+            self.add_listing(parent, bytes, count);
+        }
+    }
+
+    fn add_listing(&mut self, path: &str, names: u64, count: usize) {
+        let bytes = names + OVERHEAD;
         if bytes >= TOLD {
             self.children.push(Placed {
                 place: path.to_owned(),
-                what: (bytes, names.len()),
+                what: (bytes, count),
             });
         }
     }
+}
+
+/// What a name takes in a listing: it goes with its length, in four bytes.
+const fn listed(name: &str) -> u64 {
+    name.len() as u64 + 4
 }

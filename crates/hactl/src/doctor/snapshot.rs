@@ -1,19 +1,22 @@
 //! What was read, once, and what the checks decide on. Facts only: of a cluster of many thousand jobs no payload is
 //! kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use ha_core::ids::{CheckpointId, ComponentId, JobId, LeaderSessionId};
 use ha_storage::{ClusterIdentity, ForeignFile};
-use ha_zookeeper::codec::{IdentityData, LatchData};
+use ha_zookeeper::codec::IdentityData;
 
 use super::finding::Finding;
 use super::sizes::Sizes;
+use crate::layout::Layout;
 
 /// Everything that was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
+    /// Whose data it is.
+    pub(super) layout: Layout,
     /// The znodes; else why there are none.
     pub(super) tree: Result<Tree, String>,
     /// The storage; else why it could not be read.
@@ -96,21 +99,59 @@ pub(super) struct Election {
     pub(super) component: Option<ComponentId>,
     /// By sequence number, so the first leads.
     pub(super) latches: Vec<Latch>,
+    /// Whether it is one of Flink's.
+    pub(super) is_flinks: bool,
     /// Nodes whose names are not those of latches.
     pub(super) foreign: Vec<String>,
+}
+
+impl Election {
+    /// Whether somebody should stand in it: a named election that everybody has left is over. Of Flink's, where each
+    /// component has one, that holds for those of jobs.
+    pub(super) fn is_held(&self) -> bool {
+        let is_of_cluster = match &self.component {
+            None => true,
+            Some(component) => self.is_flinks && component.job_id().is_none(),
+        };
+        is_of_cluster || !self.latches.is_empty()
+    }
+
+    /// Whether who is first leads.
+    pub(super) fn is_led(&self) -> bool {
+        let first = self.latches.first();
+        first.is_some_and(|first| matches!(first.claim, Claim::Leads(_) | Claim::Untold))
+    }
 }
 
 /// A latch.
 #[derive(Clone, Debug)]
 pub(super) struct Latch {
     pub(super) path: String,
+    /// The session that owns it; 0 when it is persistent.
     pub(super) owner: i64,
-    pub(super) data: Result<LatchData, String>,
+    pub(super) claim: Claim,
+}
+
+/// What a latch says of leadership.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// Its process leads, in this term.
+    Leads(LeaderSessionId),
+    /// Its process does not lead.
+    None,
+    /// Nothing, for Flink's latches hold nothing: who is first leads.
+    Untold,
+    /// Why it cannot be read.
+    Unreadable(String),
 }
 
 impl Latch {
-    pub(super) fn claim(&self) -> Option<LeaderSessionId> {
-        self.data.as_ref().ok()?.leader_session_id
+    /// The term that its process claims to lead in.
+    pub(super) fn term(&self) -> Option<LeaderSessionId> {
+        match self.claim {
+            Claim::Leads(term) => Some(term),
+            _ => None,
+        }
     }
 }
 
@@ -157,6 +198,8 @@ pub(super) struct Named {
 pub(super) enum FileState {
     /// It could not be read, which is reported elsewhere.
     Unknown,
+    /// It is not on a file system of this machine.
+    Elsewhere,
     Whole,
     Missing,
     /// It is not what was written.
@@ -175,9 +218,13 @@ pub(crate) struct SessionFacts {
 }
 
 /// What a server says of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerSettings {
     pub(super) tick: Duration,
+    /// How many servers it knows that vote or watch, itself among them.
+    pub(super) members: usize,
+    /// The sessions that are connected to it; else why that is not known.
+    pub(super) connected: Result<BTreeSet<i64>, String>,
 }
 
 /// The storage.
@@ -225,6 +272,16 @@ impl Snapshot {
 }
 
 impl Snapshot {
+    /// Whether it is a cluster of Apache Flink.
+    pub(super) fn is_flinks(&self) -> bool {
+        matches!(self.layout, Layout::Flink(_))
+    }
+
+    /// What holds for this program's clusters, or for Flink's.
+    pub(super) fn own_or_flinks(&self, own: &'static str, flinks: &'static str) -> &'static str {
+        if self.is_flinks() { flinks } else { own }
+    }
+
     /// Says where a finding was made: a znode where there are pointers, else a file.
     pub(super) fn at(&self, finding: Finding, place: &str) -> Finding {
         match self.tree {
@@ -255,27 +312,26 @@ impl Tree {
                 "it names the leader {session}, and nobody stands in the election"
             ));
         };
-        // What cannot be read is told by itself.
-        first.data.as_ref().ok()?;
-        match first.claim() {
-            None => Some(format!(
-                "it names the leader {session}, and the first latch {} claims nothing",
-                first.path
-            )),
-            Some(claim) if claim != session => Some(format!(
-                "it names the leader {session}, and the first latch {} claims {claim}",
-                first.path
-            )),
-            Some(_) if owner != first.owner => Some(format!(
-                "it is owned by {}, and the first latch {} by the session {:#x}",
-                match owner {
+        let (path, latch_owner) = (&first.path, first.owner);
+        let is_of_another = owner != latch_owner;
+        let claim = match &first.claim {
+            // What cannot be read is told by itself.
+            Claim::Unreadable(_) => return None,
+            Claim::None => "claims nothing".to_owned(),
+            Claim::Leads(claim) if *claim != session => format!("claims {claim}"),
+            Claim::Leads(_) | Claim::Untold if is_of_another => {
+                let owner = match owner {
                     0 => "no session".to_owned(),
                     owner => format!("the session {owner:#x}"),
-                },
-                first.path,
-                first.owner
-            )),
-            Some(_) => None,
-        }
+                };
+                return Some(format!(
+                    "it is owned by {owner}, and the first latch {path} by the session {latch_owner:#x}"
+                ));
+            }
+            Claim::Leads(_) | Claim::Untold => return None,
+        };
+        Some(format!(
+            "it names the leader {session}, and the first latch {path} {claim}"
+        ))
     }
 }

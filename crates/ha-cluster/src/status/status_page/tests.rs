@@ -112,7 +112,7 @@ fn a_leader_shows_its_lease_and_its_jobs() {
             "<title>one: leads</title>",
             "lease: 4.2 s left",
             "ZooKeeper connected",
-            "2026-11-30T09:02:37Z",
+            "since <time>2026-11-30T09:02:37Z</time>",
             "1 min 5 s<br>",
             "this process",
             "0 changes, 2.0 s without leader",
@@ -200,7 +200,7 @@ fn what_is_broken_is_listed_up_to_a_bound() {
         &page,
         &[
             "degraded",
-            "105 broken entries, each left as it is",
+            "105 broken entries, left as found",
             "the tree was lost",
             "/flink/default/jobgraphs/000",
             "and 5 more",

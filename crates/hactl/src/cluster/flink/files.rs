@@ -1,21 +1,59 @@
+use std::fmt;
 use std::io::{self, Read as _};
+use std::path::PathBuf;
 
 use ha_flink::Pointer;
 
 use crate::layout::PathMappings;
 
 /// What became of looking for the file that a pointer names.
-pub(super) enum Looked {
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Looked {
     /// It is there, and as long as the pointer says; its first bytes.
     There(Vec<u8>),
     /// It is not on a file system of this machine.
     Elsewhere,
     /// It is missing, or not what the pointer says.
-    Wrong(String),
+    Wrong(WrongFile),
+}
+
+/// A file that is missing, or not what its pointer says.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct WrongFile {
+    /// Where it was looked for.
+    pub(crate) path: PathBuf,
+    pub(crate) fault: Fault,
+}
+
+/// What is wrong with a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Missing,
+    /// It has so many bytes instead of so many.
+    Size(u64, u64),
+    /// It is a folder, a device or a pipe.
+    NoFile,
+    /// Why it cannot be read.
+    Unreadable(String),
+}
+
+impl fmt::Display for WrongFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.fault {
+            Fault::Missing => write!(f, "it names the file {path}, which is missing"),
+            Fault::Size(size, expected) => write!(
+                f,
+                "it names the file {path}, which has {size} bytes instead of {expected}"
+            ),
+            Fault::NoFile => write!(f, "it names {path}, which is no file"),
+            Fault::Unreadable(error) => write!(f, "it names the file {path}, which cannot be read: {error}"),
+        }
+    }
 }
 
 /// Looks at a file, and reads its first `limit` bytes.
-pub(super) fn look(pointer: &Pointer, mappings: &PathMappings, limit: usize) -> Looked {
+pub(crate) fn look(pointer: &Pointer, mappings: &PathMappings, limit: usize) -> Looked {
     let Some(path) = mappings.local(&pointer.file) else {
         return Looked::Elsewhere;
     };
@@ -30,19 +68,12 @@ pub(super) fn look(pointer: &Pointer, mappings: &PathMappings, limit: usize) -> 
         }
         Ok((metadata.len(), metadata.is_file(), bytes))
     };
-    let place = path.display();
-    match read() {
-        Ok((size, true, bytes)) if size == pointer.size => Looked::There(bytes),
-        Ok((size, true, _)) => Looked::Wrong(format!(
-            "it names the file {place}, which has {size} bytes instead of {}",
-            pointer.size
-        )),
-        Ok((_, false, _)) => Looked::Wrong(format!("it names {place}, which is no file")),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Looked::Wrong(format!("it names the file {place}, which is missing"))
-        }
-        Err(error) => Looked::Wrong(format!(
-            "it names the file {place}, which cannot be read: {error}"
-        )),
-    }
+    let fault = match read() {
+        Ok((size, true, bytes)) if size == pointer.size => return Looked::There(bytes),
+        Ok((size, true, _)) => Fault::Size(size, pointer.size),
+        Ok((_, false, _)) => Fault::NoFile,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Fault::Missing,
+        Err(error) => Fault::Unreadable(error.to_string()),
+    };
+    Looked::Wrong(WrongFile { path, fault })
 }

@@ -102,8 +102,8 @@ fn graph(
     let pointer = pointer(job, node, broken)?;
     let (name, readable) = match look(&pointer, mappings, JOB_GRAPH_PREFIX) {
         Looked::Elsewhere => (None, None),
-        Looked::Wrong(reason) => {
-            broken.push(entry(job, node, reason));
+        Looked::Wrong(wrong) => {
+            broken.push(entry(job, node, wrong.to_string()));
             (None, Some(false))
         }
         Looked::There(bytes) => match JobGraph::decode_prefix(&bytes) {
@@ -139,8 +139,8 @@ fn checkpoint(
     let pointer = pointer(job, node, broken)?;
     let (completed, readable) = match look(&pointer, mappings, CHECKPOINT_PREFIX) {
         Looked::Elsewhere => (None, None),
-        Looked::Wrong(reason) => {
-            broken.push(entry(job, node, reason));
+        Looked::Wrong(wrong) => {
+            broken.push(entry(job, node, wrong.to_string()));
             (None, Some(false))
         }
         Looked::There(bytes) => match CompletedCheckpoint::decode_prefix(&bytes) {

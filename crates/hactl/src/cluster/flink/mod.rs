@@ -6,9 +6,11 @@ mod leaders;
 mod summary;
 mod tree;
 
+pub(crate) use files::{Fault, Looked, look};
 pub(crate) use jobs::{checkpoints, job_place, jobs};
 pub(crate) use leaders::{FlinkContender, FlinkLeader, leaders};
 pub(crate) use summary::summary;
+pub(crate) use tree::place;
 
 #[cfg(test)]
 mod tests;

@@ -28,7 +28,7 @@ pub(super) async fn read(
 }
 
 /// What the znode `path` is.
-pub(super) fn place(cluster: &str, path: &str) -> Place {
+pub(crate) fn place(cluster: &str, path: &str) -> Place {
     let below = path.strip_prefix(cluster).unwrap_or(path);
     let segments: Vec<_> = below.split('/').filter(|segment| !segment.is_empty()).collect();
     Place::of(&segments)

@@ -7,14 +7,15 @@ use ha_core::Result;
 use ha_core::configuration::Configuration;
 use ha_core::environment::Environment;
 use ha_core::ids::JobId;
+use ha_flink::Pointer;
 use tokio::sync::mpsc;
 
-use super::follower::{Follower, RecordedEnds};
+use super::follower::{Follower, Records};
 use super::lines::write_lines;
 use super::reader::until_unread;
-use crate::cluster::FollowedCluster;
+use super::watched_tree::WatchedTree;
+use crate::cluster::{FollowedCluster, ReadingOptions};
 use crate::commands::jobs::end_status;
-use crate::layout::LayoutChoice;
 use crate::render;
 
 /// How many events wait for a slow reader; then nothing is read until it has gone on.
@@ -27,7 +28,7 @@ const WAITING: usize = 256;
 /// output cannot be written.
 pub(crate) async fn watch(
     configuration: &Configuration,
-    layout: LayoutChoice,
+    options: ReadingOptions,
     format: OutputFormat,
     environment: &Environment,
 ) -> Result<ExitCode> {
@@ -36,7 +37,7 @@ pub(crate) async fn watch(
     let cluster = tokio::select! {
         biased;
         () = stop.cancelled() => return Ok(ExitCode::Success),
-        cluster = FollowedCluster::open(configuration, layout, environment) => Arc::new(cluster?),
+        cluster = FollowedCluster::open(configuration, options, environment) => Arc::new(cluster?),
     };
     if format == OutputFormat::Table {
         let location = render::escaped(cluster.location());
@@ -50,7 +51,7 @@ pub(crate) async fn watch(
         Arc::clone(&environment.clock),
         Arc::new(Recorded(Arc::clone(&cluster))),
         sender,
-        cluster.paths().clone(),
+        WatchedTree::new(cluster.paths().clone(), cluster.layout()),
     );
     let watched = tokio::select! {
         biased;
@@ -63,11 +64,15 @@ pub(crate) async fn watch(
     watched.map(|()| ExitCode::Success)
 }
 
-/// The recorded results of the cluster.
+/// The files of the cluster.
 struct Recorded(Arc<FollowedCluster>);
 
 #[async_trait]
-impl RecordedEnds for Recorded {
+impl Records for Recorded {
+    async fn name_of(&self, job_id: JobId, graph: Pointer) -> Option<String> {
+        self.0.job_name(job_id, graph).await
+    }
+
     async fn end_of(&self, job_id: JobId) -> Option<String> {
         match self.0.recorded_result(job_id).await {
             Ok(entry) => entry.map(|entry| end_status(&entry.result)),

@@ -34,13 +34,14 @@ pub struct WatchLine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum WatchEvent {
-    /// Another leader, or the same one at another address or in another term; all three are `null` when nobody leads.
+    /// Another leader, or the same one at another address or in another term; the address is `null` when nobody leads, and so are the others then.
     LeaderChanged {
-        /// The component: `dispatcher`, `resource_manager`, `rest_server`, `job-<job-id>` or a user's.
+        /// The component: `dispatcher`, `resource_manager`, `rest_server`, `job-<job-id>` or a user's. (Some releases of
+        /// Flink name a job's by its bare id.)
         component: String,
         /// Where the leader is reached.
         address: Option<String>,
-        /// The number of its grant.
+        /// The number of its grant. Flink has none.
         epoch: Option<u64>,
         /// The leader session id.
         session_id: Option<LeaderSessionId>,
@@ -58,7 +59,8 @@ pub enum WatchEvent {
         job_id: JobId,
         /// Its name, `null` where it is not recorded.
         name: Option<String>,
-        /// `FINISHED`, `FAILED`, `CANCELED`; `UNKNOWN` where no end is recorded (any more).
+        /// `FINISHED`, `FAILED`, `CANCELED`; `UNKNOWN` where no end is recorded (any more): Flink records none before
+        /// 1.15, and deletes the record with the job's data unless it is told to keep it.
         status: String,
     },
     /// A job has a newer checkpoint. The one that is told is the newest.

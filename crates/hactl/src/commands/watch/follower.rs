@@ -9,8 +9,8 @@ use ha_core::backoff::Backoff;
 use ha_core::environment::{BoxFuture, Clock};
 use ha_core::ids::JobId;
 use ha_core::{Error, ErrorKind, Result};
+use ha_flink::Pointer;
 use ha_zookeeper::client::{ClientSource, SessionId};
-use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::session::SessionStatus;
 use tokio::sync::{mpsc, watch};
 
@@ -19,6 +19,7 @@ use super::event::{WatchEvent, WatchLine};
 use super::readings::Readings;
 use super::subject::{Subject, is_refusal};
 use super::watched_state::WatchedState;
+use super::watched_tree::WatchedTree;
 
 /// How long changes are gathered before what they are about is read.
 const GATHER: Duration = Duration::from_millis(100);
@@ -27,18 +28,21 @@ const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// After this long what the server refused to let be read is tried again.
 const REFUSED: Duration = Duration::from_secs(5);
-/// How long the recorded ends of departed jobs are looked for; an end that is not found by then is unknown.
+/// How long names and recorded ends of jobs are looked for; what is not found by then is unknown.
 const LOOK_UP: Duration = Duration::from_secs(10);
 /// How many requests are under way at a time.
 const CONCURRENCY: usize = 64;
 /// How many subjects are read before it is looked what is to be read.
 const BATCH: usize = 1024;
-/// How many recorded ends are looked up at a time.
+/// How many names or recorded ends are looked up at a time.
 const LOOK_UPS: usize = 8;
 
-/// Tells how jobs ended whose job graph is gone.
+/// Tells of jobs what stands in files.
 #[async_trait]
-pub(super) trait RecordedEnds: Send + Sync {
+pub(super) trait Records: Send + Sync {
+    /// The name of a job, as the file of its job graph says; `None` when it cannot be read.
+    async fn name_of(&self, job_id: JobId, graph: Pointer) -> Option<String>;
+
     /// The status, with Flink's names; `None` when no end is recorded, or when it cannot be read.
     async fn end_of(&self, job_id: JobId) -> Option<String>;
 }
@@ -48,9 +52,9 @@ pub(super) struct Follower {
     source: Arc<dyn ClientSource>,
     status: watch::Receiver<SessionStatus>,
     clock: Arc<dyn Clock>,
-    ends: Arc<dyn RecordedEnds>,
+    records: Arc<dyn Records>,
     lines: mpsc::Sender<WatchLine>,
-    paths: ClusterPaths,
+    tree: WatchedTree,
     readings: Readings,
     state: WatchedState,
     armed: Armed,
@@ -81,18 +85,18 @@ impl Follower {
         source: Arc<dyn ClientSource>,
         status: watch::Receiver<SessionStatus>,
         clock: Arc<dyn Clock>,
-        ends: Arc<dyn RecordedEnds>,
+        records: Arc<dyn Records>,
         lines: mpsc::Sender<WatchLine>,
-        paths: ClusterPaths,
+        tree: WatchedTree,
     ) -> Self {
         Self {
             source,
             status,
             clock,
-            ends,
+            records,
             lines,
-            readings: Readings::new(paths.clone()),
-            paths,
+            readings: Readings::new(tree.clone()),
+            tree,
             state: WatchedState::default(),
             armed: Armed::default(),
             stale: BTreeSet::new(),
@@ -160,17 +164,17 @@ impl Follower {
         let client = self.source.client().await?;
         if !self.is_caught_up {
             // The server may be another one than before, and behind.
-            let cluster = self.paths.cluster();
+            let cluster = self.tree.cluster();
             let synced = client.sync(cluster).await;
             synced.map_err(|error| error.at(cluster).not_applied())?;
             self.is_caught_up = true;
         }
         while !self.stale.is_empty() {
             let batch: Vec<_> = self.stale.iter().take(BATCH).cloned().collect();
-            let (client, paths) = (client.as_ref(), self.paths.clone());
+            let (client, tree) = (client.as_ref(), self.tree.clone());
             let mut reads = stream::iter(batch)
                 .map(|subject| {
-                    let path = subject.path(&paths);
+                    let path = tree.path(&subject);
                     async move {
                         let read = subject.read(client, &path).await;
                         (subject, path, read)
@@ -262,6 +266,7 @@ impl Follower {
             self.tell(WatchEvent::ConnectionBack { new_session }, false)
                 .await?;
         }
+        self.look_up_names().await;
         let departed = self.state.departed(self.readings.snapshot());
         let ends = self.recorded_ends(departed).await;
         let events = self.state.advance(self.readings.snapshot(), &ends);
@@ -273,26 +278,25 @@ impl Follower {
         Ok(())
     }
 
+    async fn look_up_names(&mut self) {
+        let records = self.records.as_ref();
+        let unnamed = self.readings.unnamed();
+        let mut names: BTreeMap<_, _> = unnamed.iter().map(|(job_id, _)| (*job_id, None)).collect();
+        let look_ups = unnamed.into_iter();
+        let look_ups = look_ups.map(|(job_id, graph)| async move {
+            Some((job_id, Some(records.name_of(job_id, graph).await?)))
+        });
+        names.extend(looked_up(self.clock.as_ref(), look_ups).await);
+        for (job_id, name) in names {
+            self.readings.name(job_id, name);
+        }
+    }
+
     async fn recorded_ends(&mut self, job_ids: Vec<JobId>) -> BTreeMap<JobId, String> {
-        let ends = self.ends.as_ref();
-        let mut found = BTreeMap::new();
-        if job_ids.is_empty() {
-            return found;
-        }
-        let mut enough = self.clock.sleep(LOOK_UP);
-        let mut look_ups = stream::iter(job_ids)
-            .map(|job_id| async move { Some((job_id, ends.end_of(job_id).await?)) })
-            .buffer_unordered(LOOK_UPS);
-        loop {
-            tokio::select! {
-                biased;
-                end = look_ups.next() => match end {
-                    Some(end) => found.extend(end),
-                    None => return found,
-                },
-                () = &mut enough => return found,
-            }
-        }
+        let records = self.records.as_ref();
+        let look_ups = job_ids.into_iter();
+        let look_ups = look_ups.map(|job_id| async move { Some((job_id, records.end_of(job_id).await?)) });
+        looked_up(self.clock.as_ref(), look_ups).await
     }
 
     async fn tell(&mut self, event: WatchEvent, present: bool) -> std::result::Result<(), Unheard> {
@@ -323,5 +327,28 @@ async fn until_changed<T>(
         // Where nobody tells any more, the work fails by itself or shows it.
         Ok(()) = status.changed() => None,
         done = work => Some(done),
+    }
+}
+
+/// What was found in time.
+async fn looked_up<T>(
+    clock: &dyn Clock,
+    look_ups: impl ExactSizeIterator<Item = impl Future<Output = Option<(JobId, T)>>>,
+) -> BTreeMap<JobId, T> {
+    let mut found = BTreeMap::new();
+    if look_ups.len() == 0 {
+        return found;
+    }
+    let mut enough = clock.sleep(LOOK_UP);
+    let mut look_ups = stream::iter(look_ups).buffer_unordered(LOOK_UPS);
+    loop {
+        tokio::select! {
+            biased;
+            one = look_ups.next() => match one {
+                Some(one) => found.extend(one),
+                None => return found,
+            },
+            () = &mut enough => return found,
+        }
     }
 }

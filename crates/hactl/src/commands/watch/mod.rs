@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `watched_state` | the machine: from snapshots to events, without I/O |
 //! | `snapshot` | what is read |
+//! | `watched_tree` | where each of it stands, and how it is written, by layout |
 //! | `subject` | the znodes that are followed: how each is read and watched |
 //! | `readings` | all that was read, kept up to date znode by znode |
 //! | `armed` | the watches |
@@ -27,6 +28,7 @@ mod readings;
 mod snapshot;
 mod subject;
 mod watched_state;
+mod watched_tree;
 
 pub(super) use command::watch;
 pub use event::{WatchEvent, WatchLine};

@@ -1,17 +1,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ha_core::ids::{CheckpointId, ComponentId, JobId};
-use ha_storage::StateKind;
-use ha_zookeeper::codec::{ConnectionInfo, Pointer};
+use ha_flink::Pointer;
 use ha_zookeeper::paths::ClusterPaths;
 
-use super::snapshot::{Snapshot, WatchedJob, WatchedLeader};
-use super::subject::{Reading, Subject};
-use crate::commands::jobs::end_status;
+use super::snapshot::{Snapshot, WatchedLeader};
+use super::subject::{GraphFolder, Reading, Subject};
+use super::watched_tree::WatchedTree;
 
 /// What is followed, and all that was read of it. Bounded by what stands in the tree.
 pub(super) struct Readings {
-    paths: ClusterPaths,
+    tree: WatchedTree,
     followed: BTreeSet<Subject>,
     snapshot: Snapshot,
     /// What is unreadable at or below a subject, by path.
@@ -26,10 +25,10 @@ pub(super) struct Follow {
 }
 
 impl Readings {
-    pub(super) fn new(paths: ClusterPaths) -> Self {
+    pub(super) fn new(tree: WatchedTree) -> Self {
         Self {
-            paths,
-            followed: BTreeSet::from([Subject::Components, Subject::JobGraphs]),
+            followed: tree.roots(),
+            tree,
             snapshot: Snapshot::default(),
             unreadable: BTreeMap::new(),
         }
@@ -48,17 +47,32 @@ impl Readings {
         &self.snapshot
     }
 
+    /// The jobs whose names stand in files that were not looked at.
+    pub(super) fn unnamed(&self) -> Vec<(JobId, Pointer)> {
+        let jobs = self.snapshot.jobs.iter();
+        jobs.filter_map(|(job_id, job)| Some((*job_id, job.named_by.clone()?)))
+            .collect()
+    }
+
+    /// Takes what the file of a job said of its name. It is not looked at again.
+    pub(super) fn name(&mut self, job_id: JobId, name: Option<String>) {
+        if let Some(job) = self.snapshot.jobs.get_mut(&job_id) {
+            job.name = name;
+            job.named_by = None;
+        }
+    }
+
     /// Takes what was read of a subject that is followed.
     pub(super) fn take(&mut self, subject: &Subject, reading: &Reading) -> Follow {
         self.unreadable.remove(subject);
         match (subject, reading) {
             (Subject::Components, reading) => self.take_components(names(reading)),
-            (Subject::JobGraphs, reading) => self.take_job_graphs(names(reading)),
+            (Subject::JobGraphs(folder), reading) => self.take_job_graphs(*folder, names(reading)),
             (Subject::Leader(component), reading) => {
                 self.take_leader(subject, component, reading);
                 Follow::default()
             }
-            (Subject::JobGraph(job_id), reading) => {
+            (Subject::JobGraph(_, job_id), reading) => {
                 self.take_job_graph(subject, *job_id, reading);
                 Follow::default()
             }
@@ -78,7 +92,7 @@ impl Readings {
 
     /// Takes it that a subject may not be read: what was read of it before stays.
     pub(super) fn refuse(&mut self, subject: &Subject, reason: String) {
-        self.report(subject, subject.path(&self.paths), reason);
+        self.report(subject, self.tree.path(subject), reason);
     }
 
     fn take_components(&mut self, names: &[String]) -> Follow {
@@ -91,30 +105,50 @@ impl Readings {
             match ComponentId::parse(name) {
                 Ok(component) => drop(components.insert(Subject::Leader(component))),
                 Err(error) => {
-                    let path = ClusterPaths::child(&self.paths.leader(), name);
+                    let path = ClusterPaths::child(&self.tree.path(&Subject::Components), name);
                     self.report(&Subject::Components, path, error.message().to_owned());
                 }
             }
         }
-        let is_leader = |subject: &Subject| matches!(subject, Subject::Leader(_));
-        self.follow(components, is_leader)
+        let tree = self.tree.clone();
+        self.follow(components, |subject| match subject {
+            Subject::Leader(component) => !tree.is_led_beside_its_checkpoints(component),
+            _ => false,
+        })
     }
 
-    fn take_job_graphs(&mut self, names: &[String]) -> Follow {
-        let mut subjects = BTreeSet::new();
+    fn take_job_graphs(&mut self, folder: GraphFolder, names: &[String]) -> Follow {
+        let of_folder = Subject::JobGraphs(folder);
+        let mut graphs = BTreeSet::new();
         for name in names {
             match JobId::from_name(name) {
-                Some(job_id) => subjects.extend([Subject::JobGraph(job_id), Subject::Checkpoints(job_id)]),
+                Some(job_id) => drop(graphs.insert(Subject::JobGraph(folder, job_id))),
                 None => {
-                    let path = ClusterPaths::child(&self.paths.job_graphs(), name);
+                    let path = ClusterPaths::child(&self.tree.path(&of_folder), name);
                     let reason =
                         "the name is foreign: a job id of 32 lower-case hexadecimal digits is expected";
-                    self.report(&Subject::JobGraphs, path, reason.to_owned());
+                    self.report(&of_folder, path, reason.to_owned());
                 }
             }
         }
-        let is_of_job = |subject: &Subject| matches!(subject, Subject::JobGraph(_) | Subject::Checkpoints(_));
-        self.follow(subjects, is_of_job)
+        let mut follow = self.follow(
+            graphs,
+            |subject| matches!(subject, Subject::JobGraph(of, _) if *of == folder),
+        );
+        let tree = self.tree.clone();
+        let jobs = self.followed.iter().filter_map(|subject| match subject {
+            Subject::JobGraph(_, job_id) => Some(*job_id),
+            _ => None,
+        });
+        let of_jobs = jobs.flat_map(|job_id| tree.of_job(job_id)).collect();
+        let of_job = self.follow(of_jobs, |subject| match subject {
+            Subject::Leader(component) => tree.is_led_beside_its_checkpoints(component),
+            Subject::Checkpoints(_) => true,
+            _ => false,
+        });
+        follow.begin.extend(of_job.begin);
+        follow.end.extend(of_job.end);
+        follow
     }
 
     /// From now on exactly `wanted` is followed of those that are `of_kind`.
@@ -129,9 +163,9 @@ impl Readings {
             self.unreadable.remove(subject);
             match subject {
                 Subject::Leader(component) => drop(self.snapshot.leaders.remove(component)),
-                Subject::JobGraph(job_id) => drop(self.snapshot.jobs.remove(job_id)),
+                Subject::JobGraph(_, job_id) => drop(self.snapshot.jobs.remove(job_id)),
                 Subject::Checkpoints(job_id) => drop(self.snapshot.checkpoints.remove(job_id)),
-                Subject::Components | Subject::JobGraphs => {}
+                Subject::Components | Subject::JobGraphs(_) => {}
             }
         }
         let begin: Vec<_> = wanted.difference(&self.followed).cloned().collect();
@@ -142,11 +176,11 @@ impl Readings {
     fn take_leader(&mut self, subject: &Subject, component: &ComponentId, reading: &Reading) {
         let leader = match reading {
             Reading::Data(data, _) => {
-                let path = subject.path(&self.paths);
-                match ConnectionInfo::decode(&path, data) {
-                    Ok(information) => information.map(WatchedLeader::Leads),
-                    Err(error) => {
-                        self.report(subject, path, error.message().to_owned());
+                let path = self.tree.path(subject);
+                match self.tree.leader(&path, data) {
+                    Ok(leadership) => leadership.map(WatchedLeader::Leads),
+                    Err(reason) => {
+                        self.report(subject, path, reason);
                         Some(WatchedLeader::Unreadable)
                     }
                 }
@@ -164,17 +198,10 @@ impl Readings {
             self.snapshot.jobs.remove(&job_id);
             return;
         };
-        let path = subject.path(&self.paths);
-        let mut job = WatchedJob {
-            created: *created,
-            ..WatchedJob::default()
-        };
-        match Pointer::decode(&path, StateKind::JobGraph, data) {
-            Ok(pointer) => {
-                job.name = pointer.name;
-                job.end = pointer.terminal.map(|entry| end_status(&entry.result));
-            }
-            Err(error) => self.report(subject, path, error.message().to_owned()),
+        let path = self.tree.path(subject);
+        let (job, reason) = self.tree.job(&path, data, *created);
+        if let Some(reason) = reason {
+            self.report(subject, path, reason);
         }
         self.snapshot.jobs.insert(job_id, job);
     }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use ha_core::election::LeaderInformation;
-use ha_core::ids::{CheckpointId, ComponentId, JobId};
+use ha_core::ids::{CheckpointId, ComponentId, Epoch, JobId, LeaderSessionId};
+use ha_flink::Pointer;
 
 /// All that is watched, as it was read last. It need not be of one moment: what changes while it is read is read again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,9 +20,18 @@ pub(super) struct Snapshot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum WatchedLeader {
     /// It says this.
-    Leads(LeaderInformation),
+    Leads(Leadership),
     /// It cannot be read, so nothing is known of the leader.
     Unreadable,
+}
+
+/// Who leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Leadership {
+    pub(super) address: String,
+    pub(super) session_id: LeaderSessionId,
+    /// Flink has none.
+    pub(super) epoch: Option<Epoch>,
 }
 
 /// The pointer of a job graph. One that cannot be read has neither name nor end.
@@ -31,6 +40,8 @@ pub(super) struct WatchedJob {
     /// The transaction that created it: another one is another job graph.
     pub(super) created: i64,
     pub(super) name: Option<String>,
+    /// The file that says its name, where the pointer does not, until it was looked at.
+    pub(super) named_by: Option<Pointer>,
     /// How the job ended, once that is decided.
     pub(super) end: Option<String>,
 }

@@ -1,7 +1,6 @@
 use bytes::Bytes;
 use ha_core::ids::{ComponentId, JobId};
 use ha_zookeeper::client::{NodeWatch, ZkCode, ZkError, ZkResult, ZooKeeperClient};
-use ha_zookeeper::paths::ClusterPaths;
 
 /// A znode that is followed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,12 +9,21 @@ pub(super) enum Subject {
     Components,
     /// The leader information of a component.
     Leader(ComponentId),
-    /// The names of the job graphs.
-    JobGraphs,
+    /// The names of the job graphs in a folder.
+    JobGraphs(GraphFolder),
     /// The pointer of a job graph.
-    JobGraph(JobId),
+    JobGraph(GraphFolder, JobId),
     /// The names of a job's checkpoints.
     Checkpoints(JobId),
+}
+
+/// Where job graphs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum GraphFolder {
+    /// `jobgraphs`.
+    JobGraphs,
+    /// `execution-plans`, of Flink from 2.0 on.
+    ExecutionPlans,
 }
 
 /// What was read of a znode.
@@ -30,16 +38,6 @@ pub(super) enum Reading {
 }
 
 impl Subject {
-    pub(super) fn path(&self, paths: &ClusterPaths) -> String {
-        match self {
-            Self::Components => paths.leader(),
-            Self::Leader(component) => paths.connection_info(component),
-            Self::JobGraphs => paths.job_graphs(),
-            Self::JobGraph(job_id) => paths.job_graph(*job_id),
-            Self::Checkpoints(job_id) => paths.checkpoints(*job_id),
-        }
-    }
-
     /// Reads it, with a watch on whatever comes next: nothing that happens after the reading is missed. A missing node
     /// is watched by an exists, for a get or a list of it arms nothing.
     pub(super) async fn read(
@@ -49,11 +47,11 @@ impl Subject {
     ) -> ZkResult<(Reading, NodeWatch)> {
         loop {
             let read = match self {
-                Self::Components | Self::JobGraphs | Self::Checkpoints(_) => {
+                Self::Components | Self::JobGraphs(_) | Self::Checkpoints(_) => {
                     let listed = client.list_and_watch(path).await;
                     listed.map(|(names, _, watch)| (Reading::Names(names), watch))
                 }
-                Self::Leader(_) | Self::JobGraph(_) => {
+                Self::Leader(_) | Self::JobGraph(..) => {
                     let got = client.get_and_watch(path).await;
                     got.map(|(data, stat, watch)| (Reading::Data(data, stat.czxid), watch))
                 }

@@ -1,10 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use ha_core::election::LeaderInformation;
 use ha_core::ids::{CheckpointId, ComponentId, JobId};
 
 use super::event::WatchEvent;
-use super::snapshot::{Snapshot, WatchedJob, WatchedLeader};
+use super::snapshot::{Leadership, Snapshot, WatchedJob, WatchedLeader};
 
 /// What was told so far. Takes snapshots, gives the events that lead from the one before to each.
 ///
@@ -13,7 +12,7 @@ use super::snapshot::{Snapshot, WatchedJob, WatchedLeader};
 /// that it was added, its checkpoint, its end.
 #[derive(Debug, Default)]
 pub(super) struct WatchedState {
-    leaders: BTreeMap<ComponentId, LeaderInformation>,
+    leaders: BTreeMap<ComponentId, Leadership>,
     jobs: BTreeMap<JobId, ToldJob>,
     unreadable: BTreeMap<String, String>,
 }
@@ -63,7 +62,7 @@ impl WatchedState {
             let leads = match next.leaders.get(&component) {
                 // Who leads may still be who led.
                 Some(WatchedLeader::Unreadable) => continue,
-                Some(WatchedLeader::Leads(information)) => Some(information),
+                Some(WatchedLeader::Leads(leadership)) => Some(leadership),
                 None => None,
             };
             if self.leaders.get(&component) == leads {
@@ -71,12 +70,12 @@ impl WatchedState {
             }
             events.push(WatchEvent::LeaderChanged {
                 component: component.to_string(),
-                address: leads.map(|information| information.leader_address.clone()),
-                epoch: leads.map(|information| information.epoch.get()),
-                session_id: leads.map(|information| information.leader_session_id),
+                address: leads.map(|leadership| leadership.address.clone()),
+                epoch: leads.and_then(|leadership| Some(leadership.epoch?.get())),
+                session_id: leads.map(|leadership| leadership.session_id),
             });
             match leads {
-                Some(information) => drop(self.leaders.insert(component, information.clone())),
+                Some(leadership) => drop(self.leaders.insert(component, leadership.clone())),
                 None => drop(self.leaders.remove(&component)),
             }
         }

@@ -12,7 +12,7 @@ fn run(snapshot: &Snapshot) -> Outcome {
     Ok(elections
         .flat_map(|election| election.latches.iter().skip(1))
         .filter_map(|latch| {
-            let session = latch.claim()?;
+            let session = latch.term()?;
             Some(
                 Finding::new(ID, Severity::Error, format!("it claims leadership as {session}, and is not first"))
                     .at_znode(&latch.path)

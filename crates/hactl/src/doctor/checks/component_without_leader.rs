@@ -9,23 +9,17 @@ pub(in crate::doctor) const CHECK: Check = Check { id: ID, run };
 
 fn run(snapshot: &Snapshot) -> Outcome {
     let tree = snapshot.tree()?;
-    let is_led = tree.elections.iter().any(|election| {
-        election.component.is_none()
-            && election
-                .latches
-                .first()
-                .is_some_and(|first| first.claim().is_some())
-    });
     let unled = tree
         .leaders
         .iter()
         .filter(|led| matches!(led.information, Information::None));
     Ok(unled
         .filter(|led| {
-            is_led
-                && tree
-                    .election_of(&led.component)
-                    .is_some_and(|election| election.component.is_none())
+            let election = tree.election_of(&led.component);
+            election.is_some_and(|election| {
+                let leads_all = election.component.is_none() || election.is_flinks;
+                leads_all && election.is_led()
+            })
         })
         .map(|led| {
             Finding::new(

@@ -19,7 +19,10 @@ fn run(snapshot: &Snapshot) -> Outcome {
             )
             .at_znode(&node.place)
             .because("beyond the servers' jute.maxbuffer (1 MiB by default) a node cannot be read or written")
-            .advise("find out what wrote it: this program writes at most 8 KiB")
+            .advise(snapshot.own_or_flinks(
+                "find out what wrote it: this program writes at most 8 KiB",
+                "find out what wrote it: Flink writes pointers, of less than 1 KiB",
+            ))
         })
         .collect())
 }

@@ -14,7 +14,10 @@ fn run(snapshot: &Snapshot) -> Outcome {
             let (file, job) = (&named.file, pointer.job_id);
             let found = format!("it names {file:?}, which is no place of a file of the job {job}");
             Finding::new(ID, Severity::Error, found)
-                .because("the file is not read: it may be another job's, or lie outside the cluster's folder")
+                .because(snapshot.own_or_flinks(
+                    "the file is not read: it may be another job's, or lie outside the cluster's folder",
+                    "it lies outside the cluster's folder: high-availability.storageDir or cluster-id is not that of this cluster, or the pointer was moved",
+                ))
                 .advise("put the pointer's data back from a copy; find out what wrote this")
         })
     })

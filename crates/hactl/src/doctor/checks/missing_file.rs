@@ -1,6 +1,6 @@
 use crate::doctor::check::{Check, Outcome};
 use crate::doctor::finding::{Finding, Severity};
-use crate::doctor::named_files;
+use crate::doctor::named_files::{self, FLINKS};
 use crate::doctor::snapshot::{FileState, Snapshot};
 
 const ID: &str = "pointer-to-missing-file";
@@ -12,7 +12,7 @@ fn run(snapshot: &Snapshot) -> Outcome {
     named_files::find(snapshot, |_, named| {
         (named.state == FileState::Missing).then(|| {
             Finding::new(ID, Severity::Error, "the file is missing")
-                .because("the job or the checkpoint cannot be recovered")
+                .because(snapshot.own_or_flinks("the job or the checkpoint cannot be recovered", FLINKS))
                 .advise(
                     "put the file back from a copy; check that the storage is mounted and is the right one",
                 )

@@ -9,6 +9,7 @@ mod data_near_limit;
 mod dead_sessions;
 mod dirty_result_old;
 mod file_without_pointer;
+mod flink_file_elsewhere;
 mod foreign_file_named;
 mod foreign_files;
 mod foreign_latch;
@@ -40,9 +41,17 @@ mod unreadable_result;
 mod unreadable_state_file;
 
 use super::check::Check;
+use crate::layout::Layout;
 
-/// All checks, in the order in which they are told.
-pub(super) const ALL: &[Check] = &[
+/// The checks of a layout, in the order in which they are told.
+pub(super) const fn of(layout: Layout) -> &'static [Check] {
+    match layout {
+        Layout::Native => NATIVE,
+        Layout::Flink(_) => FLINK,
+    }
+}
+
+const NATIVE: &[Check] = &[
     no_leader::CHECK,
     component_without_leader::CHECK,
     foreign_latch::CHECK,
@@ -76,6 +85,36 @@ pub(super) const ALL: &[Check] = &[
     result_beside_job_graph::CHECK,
     storage_unreachable::CHECK,
     storage_not_writable::CHECK,
+    data_near_limit::CHECK,
+    children_near_limit::CHECK,
+    acl_differs::CHECK,
+    session_timeout_shortened::CHECK,
+    server_tick::CHECK,
+];
+
+/// Flink keeps no identities and no claims, and its files have no checksums.
+const FLINK: &[Check] = &[
+    no_leader::CHECK,
+    component_without_leader::CHECK,
+    foreign_latch::CHECK,
+    several_latches::CHECK,
+    dead_sessions::CHECK,
+    unreadable_leader_information::CHECK,
+    leader_information_of_another::CHECK,
+    unreadable_pointer::CHECK,
+    missing_file::CHECK,
+    torn_file::CHECK,
+    misplaced_file::CHECK,
+    foreign_file_named::CHECK,
+    flink_file_elsewhere::CHECK,
+    foreign_znodes::CHECK,
+    unreadable_counter::CHECK,
+    unreadable_registry::CHECK,
+    counter_behind::CHECK,
+    unreadable_result::CHECK,
+    dirty_result_old::CHECK,
+    result_beside_job_graph::CHECK,
+    storage_unreachable::CHECK,
     data_near_limit::CHECK,
     children_near_limit::CHECK,
     acl_differs::CHECK,

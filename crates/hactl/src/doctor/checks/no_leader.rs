@@ -1,6 +1,6 @@
 use crate::doctor::check::{Check, Outcome};
 use crate::doctor::finding::{Finding, Severity};
-use crate::doctor::snapshot::Snapshot;
+use crate::doctor::snapshot::{Claim, Snapshot};
 
 const ID: &str = "no-leader";
 
@@ -10,12 +10,11 @@ pub(in crate::doctor) const CHECK: Check = Check { id: ID, run };
 fn run(snapshot: &Snapshot) -> Outcome {
     let elections = snapshot.tree()?.elections.iter();
     Ok(elections
-        // A named election that everybody has left is over.
-        .filter(|election| election.component.is_none() || !election.latches.is_empty())
+        .filter(|election| election.is_held())
         .filter_map(|election| {
             let found = match election.latches.first() {
                 None => "nobody stands in the election",
-                Some(first) if first.data.is_ok() && first.claim().is_none() => {
+                Some(first) if first.claim == Claim::None => {
                     "the first in the election has not claimed leadership"
                 }
                 Some(_) => return None,

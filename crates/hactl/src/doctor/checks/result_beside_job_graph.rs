@@ -18,7 +18,7 @@ fn run(snapshot: &Snapshot) -> Outcome {
             let end = stored.results.get(job_id)?;
             let (result, found) = match (&end.clean, &end.dirty) {
                 (Some(clean), _) => (clean, "the job's clean-up is recorded as complete, and its job graph is there"),
-                (None, Some(dirty)) if has_pointers && graph.what == Graph::Live => {
+                (None, Some(dirty)) if has_pointers && !snapshot.is_flinks() && graph.what == Graph::Live => {
                     (dirty, "a result is recorded, and the job graph's pointer says nothing of an end")
                 }
                 _ => return None,
@@ -27,7 +27,10 @@ fn run(snapshot: &Snapshot) -> Outcome {
                 snapshot
                     .at(Finding::new(ID, Severity::Warning, found), &graph.place)
                     .at_file(&result.place)
-                    .because("a job with a result does not run again; without an end in its pointer the result is a deposed process's, and is not acted on")
+                    .because(snapshot.own_or_flinks(
+                        "a job with a result does not run again; without an end in its pointer the result is a deposed process's, and is not acted on",
+                        "Flink runs a job again that has a job graph and no dirty result: it begins anew when the leader changes",
+                    ))
                     .advise("see with `hactl jobs` what is known of the job; where it runs, its own end replaces the result"),
             )
         })

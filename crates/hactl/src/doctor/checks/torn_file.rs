@@ -1,6 +1,6 @@
 use crate::doctor::check::{Check, Outcome};
 use crate::doctor::finding::{Finding, Severity};
-use crate::doctor::named_files;
+use crate::doctor::named_files::{self, FLINKS};
 use crate::doctor::snapshot::{FileState, Snapshot};
 
 const ID: &str = "pointer-to-torn-file";
@@ -13,7 +13,7 @@ fn run(snapshot: &Snapshot) -> Outcome {
         match &named.state {
         FileState::Torn(reason) => Some(
             Finding::new(ID, Severity::Error, reason)
-                .because("the job or the checkpoint cannot be recovered")
+                .because(snapshot.own_or_flinks("the job or the checkpoint cannot be recovered", FLINKS))
                 .advise("put the file back from a copy; look for faults of the storage, for files are written whole and never changed"),
         ),
         _ => None,

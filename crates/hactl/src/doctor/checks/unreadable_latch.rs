@@ -1,6 +1,6 @@
 use crate::doctor::check::{Check, Outcome};
 use crate::doctor::finding::{Finding, Severity};
-use crate::doctor::snapshot::Snapshot;
+use crate::doctor::snapshot::{Claim, Snapshot};
 
 const ID: &str = "unreadable-latch";
 
@@ -15,7 +15,9 @@ fn run(snapshot: &Snapshot) -> Outcome {
         .flat_map(|election| &election.latches);
     Ok(latches
         .filter_map(|latch| {
-            let reason = latch.data.as_ref().err()?;
+            let Claim::Unreadable(reason) = &latch.claim else {
+                return None;
+            };
             Some(
                 Finding::new(ID, Severity::Warning, reason)
                     .at_znode(&latch.path)

@@ -17,7 +17,10 @@ fn run(snapshot: &Snapshot) -> Outcome {
             Some(
                 Finding::new(ID, Severity::Error, reason)
                     .at_znode(&led.path)
-                    .because("whoever looks for this leader is told that there is none")
+                    .because(snapshot.own_or_flinks(
+                        "whoever looks for this leader is told that there is none",
+                        "to whoever looks for this leader it is a fatal error",
+                    ))
                     .advise("the leader writes it anew when it is deleted; find out what wrote this"),
             )
         })

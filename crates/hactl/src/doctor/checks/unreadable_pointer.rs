@@ -1,5 +1,6 @@
 use crate::doctor::check::{Check, Outcome};
 use crate::doctor::finding::{Finding, Severity};
+use crate::doctor::named_files::FLINKS;
 use crate::doctor::snapshot::Snapshot;
 
 const ID: &str = "unreadable-pointer";
@@ -15,7 +16,10 @@ fn run(snapshot: &Snapshot) -> Outcome {
             Some(
                 Finding::new(ID, Severity::Error, reason)
                     .at_znode(&pointer.path)
-                    .because("the job or the checkpoint cannot be recovered; its files are kept")
+                    .because(snapshot.own_or_flinks(
+                        "the job or the checkpoint cannot be recovered; its files are kept",
+                        FLINKS,
+                    ))
                     .advise("put its data back from a copy; a newer release may have made it"),
             )
         })

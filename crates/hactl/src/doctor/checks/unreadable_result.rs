@@ -13,7 +13,10 @@ fn run(snapshot: &Snapshot) -> Outcome {
         .map(|result| {
             Finding::new(ID, Severity::Error, &result.what)
                 .at_file(&result.place)
-                .because("its job counts as ended, how is not known, and its clean-up does not go on")
+                .because(snapshot.own_or_flinks(
+                    "its job counts as ended, how is not known, and its clean-up does not go on",
+                    "a dirty one ends each JobManager that begins to lead, and so all jobs stand still",
+                ))
                 .advise("put it back from a copy; if that job's clean-up is done, the file may be deleted by hand")
         })
         .collect())

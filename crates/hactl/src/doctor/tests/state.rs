@@ -42,9 +42,9 @@ async fn a_healthy_cluster_has_no_finding_and_nothing_is_written() {
     let verdict = world.verdict().await;
     assert!(verdict.findings.is_empty(), "{verdict:?}");
     assert_eq!((list(), world.server.zxid()), (files, zxid));
-    // What can be told by an admin command only, and what another mode has.
+    // What another mode has.
     let skipped: Vec<_> = verdict.skipped.iter().map(|skipped| skipped.id).collect();
-    assert_eq!(skipped, ["latch-of-a-dead-session", "unreadable-state-file"]);
+    assert_eq!(skipped, ["unreadable-state-file"]);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::world::{World, expect, ids};
+use super::world::{World, expect, ids, latch_data, server};
 use crate::doctor::check::judge;
 use crate::doctor::finding::Severity;
 use crate::doctor::snapshot::{Placed, ServerSettings, SessionFacts, Unreached};
@@ -85,11 +85,10 @@ async fn server_tick() {
     let world = World::healthy().await;
     let mut snapshot = world.snapshot().await;
     let tell = |tick| {
+        let connected = [0x10, 0x20];
         (
             "h:2".to_owned(),
-            Ok(ServerSettings {
-                tick: Duration::from_millis(tick),
-            }),
+            Ok(server(Duration::from_millis(tick), connected)),
         )
     };
     snapshot.tree.as_mut().unwrap().servers.push(tell(3000));
@@ -111,4 +110,59 @@ async fn server_tick() {
     assert!(verdict.findings.is_empty());
     let skipped = verdict.skipped.iter().find(|skipped| skipped.id == "server-tick");
     assert!(skipped.unwrap().reason.contains("h:1: not in its whitelist"));
+}
+
+#[tokio::test]
+async fn latch_of_a_dead_session() {
+    let world = World::healthy().await;
+    let id = "latch-of-a-dead-session";
+    let tick = Duration::from_secs(2);
+    let mut snapshot = world.snapshot().await;
+    let mut told_by = |servers: Vec<(&str, Result<ServerSettings, String>)>| {
+        let servers = servers.into_iter().map(|(name, told)| (name.to_owned(), told));
+        snapshot.tree.as_mut().unwrap().servers = servers.collect();
+        judge(&snapshot)
+    };
+    let verdict = told_by(vec![("h:1", Ok(server(tick, [0x10])))]);
+    expect(&verdict, id, Some(&world.standby_latch), None);
+    assert_eq!(verdict.findings[0].severity, Severity::Warning);
+    // It may be connected to another server.
+    let two = |connected: i64| ServerSettings {
+        members: 2,
+        ..server(tick, [connected])
+    };
+    let verdict = told_by(vec![("h:1", Ok(two(0x10))), ("h:2", Ok(two(0x20)))]);
+    assert!(
+        verdict.findings.is_empty() && verdict.checks.contains(&id),
+        "{verdict:?}"
+    );
+    let silent = ServerSettings {
+        connected: Err("not in its whitelist".to_owned()),
+        ..two(0x10)
+    };
+    for (servers, reason) in [
+        (vec![("h:1", Ok(two(0x10)))], "one of 2 servers"),
+        (
+            vec![("h:1", Ok(two(0x10))), ("h:2", Ok(silent))],
+            "not in its whitelist",
+        ),
+        (vec![("h:1", Ok(server(tick, [])))], "no server told"),
+    ] {
+        let verdict = told_by(servers);
+        assert!(verdict.findings.is_empty(), "{verdict:?}");
+        let skipped = verdict.skipped.iter().find(|skipped| skipped.id == id);
+        assert!(skipped.unwrap().reason.contains(reason), "{verdict:?}");
+    }
+}
+
+#[tokio::test]
+async fn latch_that_no_session_owns() {
+    let world = World::healthy().await;
+    let path = world
+        .paths
+        .latch("99999999-2222-3333-4444-555555555555-latch-0000000099");
+    world.create(&path, latch_data(None)).await;
+    let verdict = world.verdict().await;
+    expect(&verdict, "latch-of-a-dead-session", Some(&path), None);
+    assert_eq!(verdict.findings[0].severity, Severity::Error);
 }

@@ -238,7 +238,7 @@ impl World {
             granted,
         });
         let tick = Duration::from_secs(2);
-        tree.servers = vec![("h:1".to_owned(), Ok(ServerSettings { tick }))];
+        tree.servers = vec![("h:1".to_owned(), Ok(server(tick, [0x10, 0x20])))];
         let open = "world:anyone:ALL".to_owned();
         tree.acls = Ok(BTreeMap::from([(open, (20, "/flink/c".to_owned()))]));
         snapshot
@@ -246,6 +246,15 @@ impl World {
 
     pub(super) async fn verdict(&self) -> Verdict {
         judge(&self.snapshot().await)
+    }
+}
+
+/// What a server that stands alone says of itself.
+pub(super) fn server(tick: Duration, connected: impl IntoIterator<Item = i64>) -> ServerSettings {
+    ServerSettings {
+        tick,
+        members: 1,
+        connected: Ok(connected.into_iter().collect()),
     }
 }
 

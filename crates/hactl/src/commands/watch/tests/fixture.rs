@@ -8,6 +8,7 @@ use ha_core::Result;
 use ha_core::environment::{Environment, SystemClock, TaskScope};
 use ha_core::health::ConnectionState;
 use ha_core::ids::{ClusterId, JobId};
+use ha_flink::Pointer;
 use ha_zookeeper::client::memory::{MemoryClient, MemoryServer};
 use ha_zookeeper::client::{ClientSource, CreateMode, Operation, SessionId, ZooKeeperClient};
 use ha_zookeeper::paths::ClusterPaths;
@@ -17,7 +18,9 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
 use super::super::event::{WatchEvent, WatchLine};
-use super::super::follower::{Follower, RecordedEnds};
+use super::super::follower::{Follower, Records};
+use super::super::watched_tree::WatchedTree;
+use crate::layout::Layout;
 
 pub(super) const JOB: JobId = JobId::from_bytes([1; 16]);
 pub(super) const OTHER: JobId = JobId::from_bytes([2; 16]);
@@ -49,16 +52,26 @@ impl ClientSource for Source {
     }
 }
 
-/// The recorded ends; who asks for one that is not there waits for ever where that is set.
+/// What is recorded; who asks for an end or a name that is not there waits for ever where that is set.
 #[derive(Default)]
 pub(super) struct Ends {
     pub(super) recorded: Mutex<BTreeMap<JobId, String>>,
+    /// The names of jobs, by the files that their pointers name.
+    pub(super) names: Mutex<BTreeMap<String, String>>,
     pub(super) asked: Mutex<Vec<JobId>>,
     pub(super) hangs: Mutex<bool>,
 }
 
 #[async_trait]
-impl RecordedEnds for Ends {
+impl Records for Ends {
+    async fn name_of(&self, _job_id: JobId, graph: Pointer) -> Option<String> {
+        let name = self.names.lock().unwrap().get(&graph.file).cloned();
+        if name.is_none() && *self.hangs.lock().unwrap() {
+            std::future::pending::<()>().await;
+        }
+        name
+    }
+
     async fn end_of(&self, job_id: JobId) -> Option<String> {
         self.asked.lock().unwrap().push(job_id);
         let end = self.recorded.lock().unwrap().get(&job_id).cloned();
@@ -72,6 +85,11 @@ impl RecordedEnds for Ends {
 impl Watched {
     /// An empty cluster after `prepare`, watched.
     pub(super) fn new(prepare: impl FnOnce(&Self)) -> Self {
+        Self::of(Layout::Native, prepare)
+    }
+
+    /// The same in a layout.
+    pub(super) fn of(layout: Layout, prepare: impl FnOnce(&Self)) -> Self {
         let server = MemoryServer::with(&["/flink", CLUSTER]);
         let status = SessionStatus {
             state: ConnectionState::Connected,
@@ -96,8 +114,9 @@ impl Watched {
         prepare(&watched);
         let paths = ClusterPaths::new("", "/flink", &ClusterId::new("one").unwrap()).unwrap();
         let status = source.status.subscribe();
-        let ends = Arc::clone(&watched.ends) as Arc<dyn RecordedEnds>;
-        let follower = Follower::new(source, status, Arc::new(SystemClock), ends, sender, paths);
+        let ends = Arc::clone(&watched.ends) as Arc<dyn Records>;
+        let tree = WatchedTree::new(paths, layout);
+        let follower = Follower::new(source, status, Arc::new(SystemClock), ends, sender, tree);
         watched._tasks.spawn("follower", async move {
             let _ = follower.run().await;
         });
@@ -106,16 +125,19 @@ impl Watched {
 
     /// Creates or changes a node below the cluster's, with all above it.
     pub(super) fn put(&self, path: &str, data: impl ToString) {
+        self.put_bytes(path, data.to_string().into());
+    }
+
+    /// The same.
+    pub(super) fn put_bytes(&self, path: &str, data: Bytes) {
         let path = format!("{CLUSTER}/{path}");
         let (parents, _) = path.rsplit_once('/').unwrap();
         let mut parent = String::new();
         for segment in parents.split('/').skip(1) {
             parent = format!("{parent}/{segment}");
-            let _ = self.admin.apply(&[create(&parent, "")]);
+            let _ = self.admin.apply(&[create(&parent, Bytes::new())]);
         }
-        let data = data.to_string();
-        if self.admin.apply(&[create(&path, &data)]).is_err() {
-            let data = Bytes::from(data);
+        if self.admin.apply(&[create(&path, data.clone())]).is_err() {
             let version = None;
             self.admin
                 .apply(&[Operation::Set { path, data, version }])
@@ -238,10 +260,10 @@ pub(super) fn ended(job_id: JobId, status: &str) -> Value {
     pointer
 }
 
-fn create(path: &str, data: &str) -> Operation {
+fn create(path: &str, data: Bytes) -> Operation {
     Operation::Create {
         path: path.to_owned(),
-        data: Bytes::from(data.to_owned()),
+        data,
         mode: CreateMode::Persistent,
     }
 }
@@ -253,6 +275,12 @@ fn short(event: &WatchEvent) -> String {
         id => id.to_string(),
     };
     match event {
+        WatchEvent::LeaderChanged {
+            component,
+            address: Some(address),
+            epoch: None,
+            ..
+        } => format!("{component}={address}"),
         WatchEvent::LeaderChanged { component, epoch, .. } => format!("{component}={}", epoch.unwrap_or(0)),
         WatchEvent::JobAdded { job_id, name } => {
             format!("+{} {}", job(job_id), name.as_deref().unwrap_or("-"))

@@ -4,3 +4,4 @@
 mod changes;
 mod connection;
 mod fixture;
+mod flink;

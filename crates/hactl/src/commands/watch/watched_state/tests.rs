@@ -8,11 +8,11 @@ use super::*;
 const JOB: JobId = JobId::from_bytes([1; 16]);
 const OTHER: JobId = JobId::from_bytes([2; 16]);
 
-fn leader(epoch: u64) -> LeaderInformation {
-    LeaderInformation {
-        leader_address: format!("http://h:{epoch}"),
-        leader_session_id: LeaderSessionId::from_uuid(Uuid::from_u128(u128::from(epoch))),
-        epoch: Epoch::new(epoch),
+fn leader(epoch: u64) -> Leadership {
+    Leadership {
+        address: format!("http://h:{epoch}"),
+        session_id: LeaderSessionId::from_uuid(Uuid::from_u128(u128::from(epoch))),
+        epoch: Some(Epoch::new(epoch)),
     }
 }
 
@@ -39,6 +39,7 @@ fn with(jobs: &[Job<'_>]) -> Snapshot {
             created: *created,
             name: Some(format!("n{created}")),
             end: end.map(str::to_owned),
+            ..WatchedJob::default()
         };
         snapshot.jobs.insert(*id, job);
         if let Ok(checkpoint) = CheckpointId::new(*checkpoint)
@@ -60,8 +61,8 @@ fn short(event: &WatchEvent) -> String {
             epoch,
             session_id,
         } => {
-            assert_eq!(address.clone(), epoch.map(|epoch| leader(epoch).leader_address));
-            assert_eq!(*session_id, epoch.map(|epoch| leader(epoch).leader_session_id));
+            assert_eq!(address.clone(), epoch.map(|epoch| leader(epoch).address));
+            assert_eq!(*session_id, epoch.map(|epoch| leader(epoch).session_id));
             format!("{component}={}", epoch.unwrap_or(0))
         }
         WatchEvent::JobAdded { job_id, name } => {
@@ -126,7 +127,7 @@ fn a_leader_that_moves_or_leads_anew_is_told_and_one_that_cannot_be_read_is_not_
     let a = ComponentId::dispatcher();
     let mut moved = led(&[(a.clone(), Some(1))]);
     let mut information = leader(1);
-    information.leader_address = "http://elsewhere".to_owned();
+    information.address = "http://elsewhere".to_owned();
     moved.leaders.insert(a.clone(), WatchedLeader::Leads(information));
     let mut state = WatchedState::default();
     state.advance(&led(&[(a.clone(), Some(1))]), &BTreeMap::new());
@@ -337,7 +338,7 @@ impl Belief {
 
     fn expect(&self, snapshot: &Snapshot, newest: u64) {
         let leader = match snapshot.leaders.get(&ComponentId::dispatcher()) {
-            Some(WatchedLeader::Leads(information)) => information.epoch.get(),
+            Some(WatchedLeader::Leads(information)) => information.epoch.unwrap().get(),
             _ => 0,
         };
         assert_eq!(self.leader, leader);
