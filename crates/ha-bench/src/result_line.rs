@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::memory::peak_rss_mb;
 use crate::meter::Measured;
 use crate::reference::Reference;
+use crate::samples::Samples;
 
 /// One result, as it is printed.
 #[derive(Debug, Serialize)]
@@ -75,6 +76,14 @@ impl ResultLine {
     #[must_use]
     pub(crate) fn with_ms(mut self, name: &'static str, time: Duration) -> Self {
         self.more.insert(name, rounded(time.as_secs_f64() * 1e3));
+        self
+    }
+
+    /// The same with the median and the 99th percentile of a part, in microseconds.
+    #[must_use]
+    pub(crate) fn with_part(mut self, [median, p99]: [&'static str; 2], samples: &Samples) -> Self {
+        self.more.insert(median, rounded(samples.median_us()));
+        self.more.insert(p99, rounded(samples.quantile_us(0.99)));
         self
     }
 

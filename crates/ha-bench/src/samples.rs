@@ -9,6 +9,17 @@ impl Samples {
         self.0.push(sample);
     }
 
+    /// What each operation took that was done in two parts.
+    pub(crate) fn sums(one: &Self, other: &Self) -> Self {
+        Self(
+            one.0
+                .iter()
+                .zip(&other.0)
+                .map(|(one, other)| *one + *other)
+                .collect(),
+        )
+    }
+
     /// The sample that this part of all are not above, in microseconds; zero when there are none.
     pub(crate) fn quantile_us(&self, part: f64) -> f64 {
         let mut sorted = self.0.clone();
@@ -23,9 +34,13 @@ impl Samples {
         self.quantile_us(0.5)
     }
 
+    pub(crate) fn sum(&self) -> Duration {
+        self.0.iter().sum()
+    }
+
     pub(crate) fn mean_us(&self) -> f64 {
         let count = u32::try_from(self.0.len()).unwrap_or(u32::MAX).max(1);
-        micros(self.0.iter().sum::<Duration>() / count)
+        micros(self.sum() / count)
     }
 }
 

@@ -1,11 +1,18 @@
+use std::ops::AddAssign;
 use std::time::Duration;
 
+use ha_services::environment::Clock;
 use ha_services::{Error, ErrorKind, Result};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 /// The longest that the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a server must hear nothing to count as left alone.
+const QUIET: Duration = Duration::from_millis(20);
+/// How often that is looked for.
+const LOOKS: u64 = 500;
 
 /// What a server has counted so far, by its four-letter word `srvr`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +28,13 @@ pub(crate) struct ServerCounters {
 pub(crate) struct Counted {
     pub(crate) requests: u64,
     pub(crate) transactions: u64,
+}
+
+impl AddAssign for Counted {
+    fn add_assign(&mut self, more: Self) {
+        self.requests += more.requests;
+        self.transactions += more.transactions;
+    }
 }
 
 impl ServerCounters {
@@ -50,6 +64,32 @@ impl ServerCounters {
             received: field("Received: ")?.trim().parse().ok()?,
             zxid: u64::from_str_radix(zxid, 16).ok()?,
         })
+    }
+
+    /// Waits until the server is left alone: what follows a change by itself is over. Gives the counters by then, and
+    /// what was counted from these on.
+    ///
+    /// # Errors
+    /// `Unavailable` as of [`ServerCounters::ask`], or when somebody uses the server all the time.
+    pub(crate) async fn until_quiet(self, servers: &str, clock: &dyn Clock) -> Result<(Self, Counted)> {
+        let mut newest = self;
+        let mut counted = Counted::default();
+        for _ in 0..LOOKS {
+            clock.sleep(QUIET).await;
+            let now = Self::ask(servers).await?;
+            let since = now.since(newest);
+            if since == Counted::default() {
+                return Ok((now, counted));
+            }
+            counted += since;
+            newest = now;
+        }
+        Err(Error::new(
+            ErrorKind::Unavailable,
+            "somebody else uses the server all the time",
+        )
+        .at(first_of(servers).to_owned())
+        .advise("measure on a server that has no other clients"))
     }
 
     /// What was counted since `earlier`, without the question itself.

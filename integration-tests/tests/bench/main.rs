@@ -11,6 +11,7 @@
     reason = "a test stops at what it does not expect, and says what it measured"
 )]
 
+mod elections;
 mod many_jobs;
 mod operations;
 mod rig;

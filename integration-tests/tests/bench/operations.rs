@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::rig::{Bench, check_cost, check_shape};
+use crate::rig::{Bench, check_cost, check_part, check_shape};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_operation_costs_one_request_and_one_transaction() -> Result<()> {
@@ -33,5 +33,46 @@ async fn every_operation_costs_one_request_and_one_transaction() -> Result<()> {
     check_cost(recover, 2 + n.div_ceil(500), 0);
     check_shape(remove, "w3-remove", n);
     check_cost(remove, n, n);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_job_costs_what_it_reads_and_two_transactions() -> Result<()> {
+    let bench = Bench::start().await?;
+    for delete in ["true", "false"] {
+        let lines = bench
+            .run(&["w7", "--n", "30", "--delete-on-commit", delete])
+            .await?;
+        let [line] = lines.as_slice() else {
+            anyhow::bail!("{lines:?}");
+        };
+        check_shape(line, "w7-job-result", 30);
+        assert_eq!(line["variant"], format!("delete-on-commit={delete}, durable"));
+        check_part(line, "create_dirty");
+        check_part(line, "mark_clean");
+        // The end: the pointer is read, and set. Clean: twice the pointer is found gone, which takes a get, a sync and
+        // another get; then the proof, before a file is touched that no server guards.
+        check_cost(line, 30 * (2 + 6), 30 * 2);
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_limit_is_one_request_each() -> Result<()> {
+    let bench = Bench::start().await?;
+    let lines = bench.run(&["raw", "--n", "50"]).await?;
+    let costs = [
+        ("create", 1),
+        ("set", 1),
+        ("get", 0),
+        ("multi-check-set", 1),
+        ("delete", 1),
+    ];
+    assert_eq!(lines.len(), costs.len());
+    for (line, (operation, transactions)) in lines.iter().zip(costs) {
+        check_shape(line, "raw", 50);
+        assert_eq!(line["variant"], operation);
+        check_cost(line, 50, 50 * transactions);
+    }
     Ok(())
 }

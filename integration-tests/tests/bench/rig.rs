@@ -1,5 +1,6 @@
 //! Running `ha-bench` on a server of its own, and checking its lines.
 
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -49,14 +50,8 @@ impl Bench {
         let folder = tempfile::tempdir()?;
         let output = CapturedOutput::new(folder.path().to_owned());
         let (stdout, stderr) = output.files()?;
-        let program = binaries::find_or_build("ha-bench", "ha-bench")?;
-        let mut command = std::process::Command::new(program);
-        command
-            .args(arguments)
-            .args(["--zk", &self.ensemble.connect_string(), "--dir"])
-            .arg(self.storage.path())
-            .stdout(stdout)
-            .stderr(stderr);
+        let mut command = self.command(arguments)?;
+        command.stdout(stdout).stderr(stderr);
         let timeout = if full_form() { LONG_TIMEOUT } else { TIMEOUT };
         let status = ManagedProcess::spawn("ha-bench", &mut command)?
             .wait(timeout)
@@ -67,13 +62,28 @@ impl Bench {
             "{arguments:?} ended with {status}\n{}",
             output.end()
         );
-        // Nothing is left of the cluster, whoever looks.
-        ensure!(files_in(self.storage.path()) == 0, "{arguments:?} left files");
+        self.check_left(arguments)?;
         output
             .stdout()
             .lines()
             .map(|line| serde_json::from_str(line).with_context(|| line.to_owned()))
             .collect()
+    }
+
+    /// The command of a workload.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Result<Command> {
+        let mut command = Command::new(binaries::find_or_build("ha-bench", "ha-bench")?);
+        command
+            .args(arguments)
+            .args(["--zk", &self.ensemble.connect_string(), "--dir"])
+            .arg(self.storage.path());
+        Ok(command)
+    }
+
+    /// Nothing is left of the cluster, whoever looks.
+    pub(crate) fn check_left(&self, arguments: &[&str]) -> Result<()> {
+        ensure!(files_in(self.storage.path()) == 0, "{arguments:?} left files");
+        Ok(())
     }
 }
 
@@ -137,4 +147,10 @@ pub(crate) fn check_cost(line: &Value, requests: u64, transactions: u64) {
             "{name}: {cost} and at most {background} more, {line}"
         );
     }
+}
+
+/// Checks that a part of every operation was timed.
+pub(crate) fn check_part(line: &Value, part: &str) {
+    let [median, p99] = ["median", "p99"].map(|of| number(line, &format!("{part}_{of}_us")));
+    assert!(0.0 < median && median <= p99, "{part}: {line}");
 }

@@ -5,7 +5,12 @@ use std::time::Duration;
 /// How many requests the session itself makes in this time: a proof of its lease every eighth of its timeout, and one
 /// when it is wanted early; the client's pings, three a timeout.
 pub(super) fn of_session(timeout: Duration, wall: Duration) -> u64 {
-    times(wall, timeout / 8) + times(wall, timeout / 3) + 3
+    of_sessions(1, timeout, wall)
+}
+
+/// The same of so many sessions.
+pub(super) fn of_sessions(sessions: u64, timeout: Duration, wall: Duration) -> u64 {
+    sessions * (times(wall, timeout / 8) + times(wall, timeout / 3) + 3)
 }
 
 /// How many requests a started job graph store makes to notice other processes' changes: a sync, a listing and the
