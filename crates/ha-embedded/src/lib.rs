@@ -15,6 +15,6 @@ mod registry;
 mod standalone;
 
 pub use embedded_ha_services::EmbeddedHaServices;
-pub use filesystem::FilesystemHaServices;
+pub use filesystem::{FilesystemHaServices, lock_cluster_folder};
 pub use leadership_control::LeadershipControl;
 pub use standalone::{StandaloneAddresses, StandaloneHaServices};

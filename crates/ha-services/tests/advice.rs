@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ha_core::configuration::RemoteStore;
 
 /// The words of `hactl` that there are.
-const WORDS: [&str; 13] = [
+const WORDS: [&str; 18] = [
     "leaders",
     "jobs",
     "checkpoints",
@@ -17,6 +17,11 @@ const WORDS: [&str; 13] = [
     "watch",
     "export",
     "import",
+    "gc",
+    "switchover",
+    "job",
+    "checkpoint",
+    "cleanup",
     "config",
     "completions",
     "man",

@@ -84,8 +84,9 @@ pub use blobs::HaBlobStore;
 pub use checkpoints::FileSystemCheckpointRecoveryFactory;
 pub use graphs::FileSystemJobGraphStore;
 pub use orphans::{
-    FileKind, ForeignFile, Observation, ObservedFile, Orphan, OrphanReport, OrphanRules, Protection, Refusal,
-    Survey, decide as decide_orphans, find_file_backed_orphans,
+    Dating, FileKind, ForeignFile, Observation, ObservedFile, Orphan, OrphanReport, OrphanRules, Protection,
+    Refusal, Survey, decide as decide_orphans, delete_observed_file, find_file_backed_orphans,
+    observe_file_backed,
 };
 pub use registry::FileSystemRunningJobsRegistry;
 pub use remote::choose_tls_provider;

@@ -1,16 +1,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
-use ha_cli::{CompletionsArguments, ManArguments, SharedOptions};
+use clap::{Parser, Subcommand};
+use ha_cli::{CompletionsArguments, ManArguments};
 use ha_core::configuration::ConfigValue as _;
 use ha_core::ids::JobId;
 
-use crate::cluster::ReadingOptions;
 use crate::examples::{self, documented};
-use crate::layout::{LayoutChoice, PathMapping, PathMappings};
+use crate::switchover::SwitchoverOptions;
+use crate::tool_options::ToolOptions;
+use crate::writes::{WriteOptions, WritingCommand};
+use crate::writing_arguments::{CheckpointWord, JobWord, WriteArguments};
 
-/// Shows the high-availability data of a cluster in readable form. Reads only.
+/// Shows, checks and repairs the high-availability data of a cluster. Without --apply it only reads.
 ///
 /// Exit codes: 0 success; 1 something is broken or not there; 2 wrong usage or configuration; 3 ZooKeeper or the
 /// storage cannot be reached.
@@ -22,44 +24,6 @@ pub struct Arguments {
 
     #[command(subcommand)]
     command: CommandWord,
-}
-
-/// The options that every command takes, before or after its word.
-#[derive(Args, Clone, Debug, Default)]
-pub struct ToolOptions {
-    /// Those that it shares with the other programs.
-    #[command(flatten)]
-    pub shared: SharedOptions,
-
-    /// Whose data it is [default: auto]
-    #[arg(long, value_name = "LAYOUT", help_heading = "Shared options")]
-    pub layout: Option<LayoutChoice>,
-
-    /// Where the files lie that Flink's pointers name: TO is a path here that stands for FROM; may be repeated
-    #[arg(long = "map-path", value_name = "FROM=TO", help_heading = "Shared options")]
-    pub mappings: Vec<PathMapping>,
-}
-
-impl ToolOptions {
-    /// The options before the command word together with those after it, which win.
-    #[must_use]
-    fn merged_with(mut self, later: Self) -> Self {
-        let mut mappings = later.mappings;
-        mappings.append(&mut self.mappings);
-        Self {
-            shared: self.shared.merged_with(later.shared),
-            layout: later.layout.or(self.layout),
-            mappings,
-        }
-    }
-
-    /// How a cluster is read.
-    pub fn reading(&self) -> ReadingOptions {
-        ReadingOptions {
-            layout: self.layout.unwrap_or_default(),
-            mappings: PathMappings(self.mappings.clone()),
-        }
-    }
 }
 
 /// What to do.
@@ -75,6 +39,10 @@ pub enum Command {
     Man(ManArguments),
     /// Show something of the cluster.
     Read(Reading),
+    /// Change something, or show what would be changed.
+    Write(WritingCommand, WriteOptions),
+    /// Move leadership, or show how it would be moved.
+    Switchover(SwitchoverOptions, WriteOptions),
 }
 
 /// What to show of a cluster.
@@ -153,13 +121,68 @@ enum CommandWord {
     },
     /// Check the cluster's data: what is wrong, why it matters, what to do
     ///
-    /// It reads only. Each finding is an error, a warning, or for information: with an error or a warning the exit code
-    /// is 1. What could not be checked is said, with the reason. A cluster of Apache Flink is not checked.
+    /// It reads only, but for --accept-empty-tree --apply. Each finding is an error, a warning, or for information: with
+    /// an error or a warning the exit code is 1. What could not be checked is said, with the reason. Of a cluster of Apache
+    /// Flink the files that its pointers name are looked at where --map-path says that they lie.
     #[command(after_help = examples::DOCTOR)]
     Doctor {
         /// Tell of a job that ended longer ago than this and is not cleaned up
         #[arg(long, value_name = "DURATION", default_value = "10 min", value_parser = duration)]
         dirty_after: Duration,
+        /// Check nothing, but accept that the tree was lost: take the mark out that says so, while no process runs
+        #[arg(long)]
+        accept_empty_tree: bool,
+        #[command(flatten)]
+        write: WriteArguments,
+        #[command(flatten)]
+        options: ToolOptions,
+    },
+    /// Delete orphans: files that nothing names any more
+    #[command(after_help = examples::GC, after_long_help = documented!(examples::GC, changes "gc"))]
+    Gc {
+        /// Go on although the tree has no pointer at all, because all jobs have ended
+        #[arg(long)]
+        accept_no_pointers: bool,
+        #[command(flatten)]
+        write: WriteArguments,
+        #[command(flatten)]
+        options: ToolOptions,
+    },
+    /// Do something with one job
+    Job {
+        #[command(subcommand)]
+        word: JobWord,
+    },
+    /// Do something with one checkpoint
+    Checkpoint {
+        #[command(subcommand)]
+        word: CheckpointWord,
+    },
+    /// Move leadership to another process
+    #[command(after_help = examples::SWITCHOVER, after_long_help = documented!(examples::SWITCHOVER, in "switchover/snapshots/hactl__switchover__tests__", "switchover"))]
+    Switchover {
+        /// The name of the process that is to lead [default: whoever is next]
+        #[arg(long, value_name = "PROCESS")]
+        to: Option<String>,
+        /// Delete the latch of the leader instead of asking: until it hears of that, two may say that they lead
+        #[arg(long)]
+        force: bool,
+        /// How long to wait for a leader, before and after
+        #[arg(long, value_name = "DURATION", default_value = "30 s", value_parser = duration)]
+        timeout: Duration,
+        #[command(flatten)]
+        write: WriteArguments,
+        #[command(flatten)]
+        options: ToolOptions,
+    },
+    /// Remove all data of the cluster, or what is left of ended jobs
+    #[command(after_help = examples::CLEANUP, after_long_help = documented!(examples::CLEANUP, changes "cleanup"))]
+    Cleanup {
+        /// Only finish the clean-up of the jobs whose end is recorded
+        #[arg(long)]
+        ended_jobs: bool,
+        #[command(flatten)]
+        write: WriteArguments,
         #[command(flatten)]
         options: ToolOptions,
     },
@@ -215,8 +238,51 @@ impl Arguments {
             CommandWord::Results { options } => (Command::Read(Reading::Results), options),
             CommandWord::Blobs { options } => (Command::Read(Reading::Blobs), options),
             CommandWord::Tree { options } => (Command::Read(Reading::Tree), options),
-            CommandWord::Doctor { dirty_after, options } => {
-                (Command::Read(Reading::Doctor { dirty_after }), options)
+            CommandWord::Doctor {
+                dirty_after,
+                accept_empty_tree,
+                write,
+                options,
+            } => match accept_empty_tree {
+                true => (
+                    Command::Write(WritingCommand::AcceptEmptyTree, write.into()),
+                    options,
+                ),
+                false => (Command::Read(Reading::Doctor { dirty_after }), options),
+            },
+            CommandWord::Gc {
+                accept_no_pointers: accepts_no_pointers,
+                write,
+                options,
+            } => {
+                let command = WritingCommand::Gc { accepts_no_pointers };
+                (Command::Write(command, write.into()), options)
+            }
+            CommandWord::Cleanup {
+                ended_jobs,
+                write,
+                options,
+            } => {
+                let command = WritingCommand::Cleanup { ended_jobs };
+                (Command::Write(command, write.into()), options)
+            }
+            CommandWord::Switchover {
+                to,
+                force,
+                timeout,
+                write,
+                options,
+            } => {
+                let switchover = SwitchoverOptions { to, force, timeout };
+                (Command::Switchover(switchover, write.into()), options)
+            }
+            CommandWord::Job { word } => {
+                let (command, write, options) = word.into_parts();
+                (Command::Write(command, write), options)
+            }
+            CommandWord::Checkpoint { word } => {
+                let (command, write, options) = word.into_parts();
+                (Command::Write(command, write), options)
             }
             CommandWord::Watch { options } => (Command::Watch, options),
             CommandWord::Export { file, options } => (Command::Read(Reading::Export { file }), options),
@@ -238,6 +304,7 @@ mod tests {
     use ha_cli::OutputFormat;
 
     use super::*;
+    use crate::layout::LayoutChoice;
 
     #[test]
     fn definition_is_consistent() {

@@ -65,17 +65,72 @@ Example: the manual page of one command
   mkdir -p /tmp/hactl-man && hactl man /tmp/hactl-man
   ls /tmp/hactl-man/hactl-doctor.1";
 
-/// An example, and the document that programs get.
+pub(crate) const GC: &str = concat!(
+    "\
+An orphan is a file that no pointer names, of a checkpoint or a job graph; a blob of a job of which
+nothing else is there; what an interrupted write left. It is called so only when it is older than
+high-availability.orphan-age (at least 10 minutes and 10 session timeouts) and two looks, a session
+timeout and two ticks apart, find the same. Other files are left as they are.
+
+Only while no process of the cluster runs are orphans deleted: those of a cluster that never stops
+wait for a maintenance window.
+
+",
+    "Example: a folder without orphans
+  mkdir -p /tmp/ha-example/one
+  printf '%s' '{\"format\":1,\"clusterUuid\":\"00000000-0000-0000-0000-000000000001\",' \\
+    '\"storageDir\":\"/tmp/ha-example\",\"createdBy\":\"hand\"}' > /tmp/ha-example/one/identity.json
+  hactl gc -D high-availability=filesystem \\
+    -D high-availability.storageDir=/tmp/ha-example -D high-availability.cluster-id=one"
+);
+pub(crate) const CLEANUP: &str = concat!(
+    "\
+It removes exactly the names of the layout: znodes first, then files, the identities last. What is
+foreign stays. It works while no process of the cluster runs. Without --apply nothing is changed.
+
+",
+    in_folder!("shows what a cleanup of an empty cluster would remove", "cleanup")
+);
+pub(crate) const FORGET: &str = "\
+It works while no process of the cluster runs. The job graph goes first, the result last. What is
+forgotten can be submitted again under the same id, and runs from its beginning.
+
+Example: a job that has left an entry in the registry
+  mkdir -p /tmp/ha-example/forgotten/running_job_registry
+  touch /tmp/ha-example/forgotten/running_job_registry/0123456789abcdef0123456789abcdef
+  hactl job forget 0123456789abcdef0123456789abcdef -D high-availability=filesystem \\
+    -D high-availability.storageDir=/tmp/ha-example -D high-availability.cluster-id=forgotten";
+/// On a server that holds the job.
+pub(crate) const RESTORE: &str = "\
+The checkpoint is written again under the next id, so that the job goes on from it at the next
+start. The others stay until newer ones take their place. It works while no process of the cluster
+runs, on clusters on ZooKeeper.
+
+Example: what makes the checkpoint 7 of a job of the cluster `default` its newest one
+  hactl checkpoint restore 0123456789abcdef0123456789abcdef 7 -D high-availability=zookeeper \\
+    -D high-availability.zookeeper.quorum=127.0.0.1:2181 \\
+    -D high-availability.storageDir=/tmp/ha-example";
+/// On a server that holds the cluster, two processes of which run.
+pub(crate) const SWITCHOVER: &str = "\
+The leader is asked to step down by setting its latch: it gives leadership up in order, stands in
+the election anew, and the next process leads. Processes between are asked first. Exit code 3: nobody
+took over in time; 1: another process leads than --to names.
+
+Example: who would be asked so that whoever is next leads the cluster `default`
+  hactl switchover -D high-availability=zookeeper \\
+    -D high-availability.zookeeper.quorum=127.0.0.1:2181 \\
+    -D high-availability.storageDir=/tmp/ha-example";
+
+/// An example, and the document that programs get: that of a reading command, of a change, or of another snapshot.
 macro_rules! documented {
-    ($example:expr, $snapshot:literal) => {
-        $crate::examples::with_document(
-            $example,
-            include_str!(concat!(
-                "commands/snapshots/hactl__commands__golden__",
-                $snapshot,
-                "_json.snap"
-            )),
-        )
+    ($example:expr, $name:literal) => {
+        documented!($example, in "commands/snapshots/hactl__commands__golden__", $name)
+    };
+    ($example:expr, changes $name:literal) => {
+        documented!($example, in "writes/tests/snapshots/hactl__writes__tests__golden__", $name)
+    };
+    ($example:expr, in $place:literal, $name:literal) => {
+        $crate::examples::with_document($example, include_str!(concat!($place, $name, "_json.snap")))
     };
 }
 pub(crate) use documented;

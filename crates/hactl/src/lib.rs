@@ -1,7 +1,13 @@
 //! `hactl`: what is there, readable.
 //!
-//! Every command here only reads: it opens a ZooKeeper session, asks, and closes the session again; in the mode
-//! `filesystem` it reads the files. What cannot be read is shown with its path and the reason, beside the rest.
+//! Every command only reads unless it is given `--apply`: it opens a ZooKeeper session, asks, and closes the session
+//! again; in the mode `filesystem` it reads the files. What cannot be read is shown with its path and the reason, beside
+//! the rest.
+//!
+//! # Changes
+//! `gc`, `cleanup`, `job forget`, `checkpoint restore` and `doctor --accept-empty-tree` show what they would change, and
+//! change it with `--apply`, as the leader of the cluster: while one of its processes stands in the election they refuse.
+//! See [`Changes`], [`WriteOptions`]. `switchover` asks the leader to step down ([`Switchover`]).
 //!
 //! # Flink's data
 //! The same commands read the clusters of Apache Flink 1.13 to 2.x (`--layout`, which is told by what is there unless it
@@ -30,14 +36,23 @@ mod layout;
 mod moving;
 mod render;
 mod report;
+mod run;
+mod switchover;
+mod tool_options;
+mod writes;
+mod writing_arguments;
 
-pub use arguments::{Arguments, Command, Reading, ToolOptions};
+pub use arguments::{Arguments, Command, Reading};
 pub use cluster::{Backend, Cluster, ClusterHeader, ReadingOptions};
 pub use commands::{
     Blob, Blobs, Checkpoint, Checkpoints, CleanUp, Config, ConfigEntry, Contender, Job, Jobs, Leader,
-    Leaders, Process, RecordedIn, RecordedResult, Results, Tree, TreeNode, WatchEvent, WatchLine, run,
+    Leaders, Process, RecordedIn, RecordedResult, Results, Tree, TreeNode, WatchEvent, WatchLine,
 };
 pub use doctor::{Doctor, Finding, Severity, Skipped};
 pub use layout::{Layout, LayoutChoice, PathMapping, PathMappings};
 pub use moving::{Export, MovedCounts};
 pub use report::Report;
+pub use run::run;
+pub use switchover::{Switchover, SwitchoverOptions};
+pub use tool_options::ToolOptions;
+pub use writes::{Action, Change, Changes, Outcome, WriteOptions, WritingCommand};

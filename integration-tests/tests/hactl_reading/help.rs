@@ -6,14 +6,73 @@ use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
+use ha_core::environment::Environment;
+use ha_core::ids::JobId;
+use ha_storage::{HaStorage, StateKind};
 use integration_tests::process::{binaries, run_binary};
 use integration_tests::{AdminClient, Ensemble, TestCluster, scaled};
 use rustix::process::Signal;
+use serde_json::json;
+use zookeeper_client::{Acls, CreateMode};
 
 /// How long a program may take to say its first word.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Where the examples expect a server.
 const SERVER: &str = "127.0.0.1:2181";
+
+/// On the server: two processes of the cluster `default`, of which one leads, and a job with a checkpoint.
+async fn make_what_the_examples_expect(admin: &AdminClient) -> Result<()> {
+    let cluster = "/flink/default";
+    let session = "11111111-2222-3333-4444-555555555555";
+    let information = format!("{cluster}/leader/dispatcher/connection_info");
+    let leader = format!(
+        "{{\"format\":1,\"leaderAddress\":\"http://127.0.0.1:1\",\"leaderSessionId\":\"{session}\",\"epoch\":42}}"
+    );
+    write(admin, &information, &leader).await?;
+    let latches = format!("{cluster}/leader/latch");
+    if admin.node(&latches).await?.is_none() {
+        admin.create(&latches, b"").await?;
+    }
+    for (name, leads) in [("one", true), ("two", false)] {
+        let mut latch = json!({"format": 1, "process": name, "host": "h", "pid": 7});
+        if leads {
+            latch["leaderSessionId"] = session.into();
+        }
+        let options = CreateMode::EphemeralSequential.with_acls(Acls::anyone_all());
+        let path = format!("{latches}/{session}-latch-");
+        let data = latch.to_string();
+        admin.client().create(&path, data.as_bytes(), &options).await?;
+    }
+    let job: JobId = "0123456789abcdef0123456789abcdef".parse()?;
+    let storage = HaStorage::open("/tmp/ha-example", &"default".parse()?, &Environment::system()).await?;
+    let name = format!("{:019}", 7);
+    let file = storage
+        .put_state(StateKind::Checkpoint, job, &name, Default::default(), "x".into())
+        .await?;
+    let pointer = json!({
+        "format": 1,
+        "kind": file.kind,
+        "path": file.path,
+        "size": file.size,
+        "crc32c": file.crc32c,
+        "writeId": session,
+    });
+    let pointer = pointer.to_string();
+    write(
+        admin,
+        &format!("{cluster}/jobs/{job}/checkpoints/{name}"),
+        &pointer,
+    )
+    .await
+}
+
+/// Makes a znode, or gives it other data.
+async fn write(admin: &AdminClient, path: &str, data: &str) -> Result<()> {
+    match admin.node(path).await? {
+        None => admin.create(path, data.as_bytes()).await,
+        Some(_) => admin.set(path, data.as_bytes()).await,
+    }
+}
 
 async fn help(words: &[&str]) -> Result<String> {
     let output = run_binary("hactl", &[words, &["--help"]].concat()).await?;
@@ -83,14 +142,8 @@ async fn the_example_in_the_help_of_each_command_works_as_it_is_pasted() -> Resu
     let cluster = TestCluster::new(&ensemble.connect_string(), Duration::from_secs(6))?;
     let programs = binaries::target_folder()?.join("debug");
     let folder = tempfile::tempdir()?;
-    // Where the examples expect a cluster: with something to tell of.
     let admin = AdminClient::connect(&ensemble.connect_string()).await?;
-    let information = "/flink/default/leader/dispatcher/connection_info";
-    if admin.node(information).await?.is_none() {
-        let leader = "{\"format\":1,\"leaderAddress\":\"http://127.0.0.1:1\",\"leaderSessionId\":\
-                      \"11111111-2222-3333-4444-555555555555\",\"epoch\":42}";
-        admin.create(information, leader.as_bytes()).await?;
-    }
+    make_what_the_examples_expect(&admin).await?;
     let top = help(&[]).await?;
     let mut commands = Vec::new();
     for word in words(&top) {

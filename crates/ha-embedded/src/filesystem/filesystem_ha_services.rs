@@ -45,19 +45,32 @@ impl FilesystemHaServices {
                 .advise("set it to a local directory")
         })?;
         let storage = HaStorage::open(storage_dir, &cluster_id, &environment).await?;
-        let folder = storage.local_folder().ok_or_else(|| {
-            Error::invalid("the mode filesystem needs a local directory")
-                .at(option.key())
-                .advise("use a path or a file: URI")
-        })?;
-        storage.keep_until_dropped(ProcessLock::acquire(folder, &environment).await?);
-        // Refuses an identity that is unreadable or of a newer format before any store writes.
-        if let Some(tree) = storage.identity().await?.tree {
-            return Err(of_a_tree(&storage, &tree));
-        }
+        lock_cluster_folder(&storage, &environment).await?;
+        // Makes it where there is none yet.
+        storage.identity().await?;
         let stores = LocalStores::in_directory(storage, configuration).await?;
         let services = EmbeddedHaServices::over(stores, configuration, environment)?;
         Ok(Arc::new(Self { services }))
+    }
+}
+
+/// Has the cluster's folder for this process alone, until the last one lets go of `storage`: what every process of the
+/// mode `filesystem` does before it writes, and an operator's tool too.
+///
+/// # Errors
+/// `Invalid` when the storage is not local; `Conflict` when another process uses the folder, or it is that of a cluster
+/// on ZooKeeper; `Corrupt` when its identity cannot be read; `Denied`, `Unavailable`.
+pub async fn lock_cluster_folder(storage: &HaStorage, environment: &Environment) -> Result<()> {
+    let folder = storage.local_folder().ok_or_else(|| {
+        Error::invalid("the mode filesystem needs a local directory")
+            .at(HighAvailabilityOptions::HA_STORAGE_PATH.key())
+            .advise("use a path or a file: URI")
+    })?;
+    storage.keep_until_dropped(ProcessLock::acquire(folder, environment).await?);
+    // Refuses an identity that is unreadable or of a newer format before anything is written.
+    match storage.read_identity().await?.and_then(|identity| identity.tree) {
+        Some(tree) => Err(of_a_tree(storage, &tree)),
+        None => Ok(()),
     }
 }
 

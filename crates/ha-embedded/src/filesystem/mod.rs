@@ -3,4 +3,4 @@
 mod filesystem_ha_services;
 mod process_lock;
 
-pub use filesystem_ha_services::FilesystemHaServices;
+pub use filesystem_ha_services::{FilesystemHaServices, lock_cluster_folder};

@@ -116,6 +116,14 @@ impl DurableFolder {
         }
     }
 
+    /// Deletes a file that a listing showed, temporary or not. `false`: it was not there.
+    pub(crate) async fn delete_entry(&self, folder: &RelativePath, name: &str) -> Result<bool> {
+        match folder.child(name) {
+            Some(path) => self.delete(&path).await,
+            None => self.sweep_hidden(folder, name, None).await,
+        }
+    }
+
     async fn sweep_hidden(
         &self,
         folder: &RelativePath,

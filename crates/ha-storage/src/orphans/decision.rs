@@ -47,6 +47,7 @@ pub fn decide(rules: &OrphanRules, first: &Observation, second: &Observation) ->
                 place: file.place.clone(),
                 size: file.size,
                 age,
+                last_modified: file.last_modified,
             });
         }
     }

@@ -7,7 +7,7 @@ use super::observation::{Backend, Observation, Protection};
 use super::observed_file::FileKind;
 use super::report::{OrphanReport, Refusal};
 use super::rules::OrphanRules;
-use super::survey::Survey;
+use super::survey::{Dating, Survey};
 use crate::results::FileSystemJobResultStore;
 use crate::storage::HaStorage;
 
@@ -23,13 +23,18 @@ pub async fn find_file_backed_orphans(
     environment: &Environment,
     rules: &OrphanRules,
 ) -> Result<OrphanReport> {
-    let first = observe(storage, results, environment).await?;
+    let first = observe_file_backed(Dating::Store, storage, results, environment).await?;
     environment.clock.sleep(rules.interval()).await;
-    let second = observe(storage, results, environment).await?;
+    let second = observe_file_backed(Dating::Store, storage, results, environment).await?;
     Ok(decide(rules, &first, &second))
 }
 
-async fn observe(
+/// One observation of file-backed stores; two of them, as far apart as the rules say, are what [`decide`] takes.
+///
+/// # Errors
+/// Those of [`find_file_backed_orphans`].
+pub async fn observe_file_backed(
+    dating: Dating,
     storage: &HaStorage,
     results: &FileSystemJobResultStore,
     environment: &Environment,
@@ -47,7 +52,7 @@ async fn observe(
         // Nothing is written, not even the marker, where it is not known whose folder it is.
         Some(refusal) => (Survey::nothing(), Err(refusal)),
         None => {
-            let survey = Survey::make(storage, results).await?;
+            let survey = Survey::make_by(dating, storage, results).await?;
             let protection = protection(&survey);
             (survey, Ok(protection))
         }

@@ -1,4 +1,4 @@
-//! Finding files that nothing names any more (design §8, Orphan). Nothing here deletes.
+//! Finding files that nothing names any more (design §8, Orphan). Finding deletes nothing: [`delete_observed_file`] is for whoever may.
 //!
 //! # What implies what
 //!
@@ -22,18 +22,20 @@ mod decision;
 mod file_backed;
 mod observation;
 mod observed_file;
+mod removal;
 mod report;
 mod restored_tree;
 mod rules;
 mod survey;
 
 pub use decision::decide;
-pub use file_backed::find_file_backed_orphans;
+pub use file_backed::{find_file_backed_orphans, observe_file_backed};
 pub use observation::{Observation, Protection};
 pub use observed_file::{FileKind, ForeignFile, ObservedFile};
+pub use removal::delete_observed_file;
 pub use report::{Orphan, OrphanReport, Refusal};
 pub use rules::OrphanRules;
-pub use survey::Survey;
+pub use survey::{Dating, Survey};
 
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,12 @@
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use ha_core::error::Error;
 use ha_core::health::BrokenEntry;
 use ha_core::ids::JobId;
 use uuid::Uuid;
 
-use super::observed_file::{FileKind, ForeignFile};
+use super::observed_file::{FileKind, ForeignFile, ObservedFile};
 use crate::storage::HaStorage;
 
 /// A file that nothing names, old enough, in two observations.
@@ -24,6 +24,22 @@ pub struct Orphan {
     pub size: u64,
     /// By the store's own clock.
     pub age: Duration,
+    /// By the same.
+    pub last_modified: SystemTime,
+}
+
+impl Orphan {
+    /// The file, as both observations found it.
+    pub fn file(&self) -> ObservedFile {
+        ObservedFile {
+            kind: self.kind,
+            owner: self.owner,
+            path: self.path.clone(),
+            place: self.place.clone(),
+            size: self.size,
+            last_modified: self.last_modified,
+        }
+    }
 }
 
 /// Why nothing is called an orphan.

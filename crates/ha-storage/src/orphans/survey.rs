@@ -1,5 +1,5 @@
 use std::collections::BTreeSet;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use ha_core::error::{ErrorKind, Result};
 use ha_core::ids::{BlobKey, JobId};
@@ -12,6 +12,15 @@ use crate::state::state_path::{
     self, BLOBS, CHECKPOINTS, COUNTER, IDENTITY, JOB_GRAPHS, JOBS, REGISTRY, layout,
 };
 use crate::storage::HaStorage;
+
+/// By which clock files are dated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dating {
+    /// The store's own: a marker file is written, looked at, and deleted.
+    Store,
+    /// This host's. Writes nothing, and proves nothing: what it gives is to be shown to people, never to be deleted.
+    ThisHost,
+}
 
 /// All files of a cluster, as they were listed.
 #[derive(Clone, Debug)]
@@ -39,6 +48,27 @@ impl Survey {
             store_time,
             ..Self::undated(storage, results).await?
         })
+    }
+
+    /// The same by another clock.
+    ///
+    /// # Errors
+    /// As [`Survey::make`].
+    pub async fn make_by(
+        dating: Dating,
+        storage: &HaStorage,
+        results: &FileSystemJobResultStore,
+    ) -> Result<Self> {
+        match dating {
+            Dating::Store => Self::make(storage, results).await,
+            Dating::ThisHost => {
+                let now = Duration::from_millis(storage.environment().clock.wall_time_millis());
+                Ok(Self {
+                    store_time: SystemTime::UNIX_EPOCH + now,
+                    ..Self::undated(storage, results).await?
+                })
+            }
+        }
     }
 
     /// The same for reading only: writes no marker, so that no file counts as old.

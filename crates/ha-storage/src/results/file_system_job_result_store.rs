@@ -136,6 +136,16 @@ impl FileSystemJobResultStore {
         self.folder.display(&result_file::path(job_id, Progress::Dirty))
     }
 
+    /// Where the result of a job is that is cleaned up, for people.
+    pub fn clean_place(&self, job_id: JobId) -> String {
+        self.folder.display(&result_file::path(job_id, Progress::Clean))
+    }
+
+    /// Whether the result of a job goes when it is cleaned up.
+    pub const fn deletes_on_commit(&self) -> bool {
+        self.delete_on_commit
+    }
+
     /// This store, to be kept by a call that goes on after its caller has stopped waiting.
     fn handle(&self) -> Result<Arc<Self>> {
         self.this

@@ -134,6 +134,11 @@ pub(crate) fn parse(kind: StateKind, text: &str) -> Result<(RelativePath, JobId)
         .ok_or_else(|| Error::invalid(format!("the path {text:?} is not one of a {kind}")))
 }
 
+/// Whether a path is one of a state file, of whatever kind.
+pub(crate) fn is_state(path: &str) -> bool {
+    StateKind::ALL.into_iter().any(|kind| parse(kind, path).is_ok())
+}
+
 /// The job that a path which came from outside belongs to, if it is one of a file of `kind`.
 pub fn owner_of_state(kind: StateKind, path: &str) -> Option<JobId> {
     parse(kind, path).ok().map(|(_, owner)| owner)

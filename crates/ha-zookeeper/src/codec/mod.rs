@@ -17,6 +17,6 @@ pub use identity::IdentityData;
 pub use json::MAX_DATA;
 pub(crate) use json::check_length;
 pub use latch::LatchData;
-pub use pointer::Pointer;
-pub(crate) use pointer::{bounded_end, write_id_of};
+pub(crate) use pointer::write_id_of;
+pub use pointer::{Pointer, bounded_end};
 pub use registry::{decode_status, encode_status};

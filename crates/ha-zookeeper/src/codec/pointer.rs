@@ -138,7 +138,7 @@ fn broken_seal(data: &[u8]) -> Option<(u32, u32)> {
 }
 
 /// An end as a pointer holds it: its texts cut to a bound, so that it has room in a znode whatever they hold.
-pub(crate) fn bounded_end(entry: &JobResultEntry) -> JobResultEntry {
+pub fn bounded_end(entry: &JobResultEntry) -> JobResultEntry {
     JobResultEntry {
         result: JobResult {
             name: cut(&entry.result.name, MAX_NAME),

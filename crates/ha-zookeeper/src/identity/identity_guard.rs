@@ -92,6 +92,27 @@ impl IdentityGuard {
         )
     }
 
+    /// The uuid of a cluster that is there; makes nothing.
+    ///
+    /// # Errors
+    /// As [`IdentityGuard::establish`], and `NotFound` when there is no tree.
+    pub(crate) async fn expect(&self) -> Result<Uuid> {
+        let client = self.clients.client().await?;
+        if let Some(node) = self.read_node(&client).await? {
+            return self.compare(&node).await;
+        }
+        let children = self.children(&client).await?;
+        if !children.is_empty() {
+            return Err(self.foreign(&children));
+        }
+        Err(
+            Error::new(ErrorKind::NotFound, "there is no such cluster in ZooKeeper")
+                .at(self.paths.cluster())
+                .not_applied()
+                .advise("check chroot, root and cluster id"),
+        )
+    }
+
     /// Whether there is a tree, and it may be removed with the storage. Makes nothing. A tree whose file is missing
     /// is what an interrupted clean-up leaves; `false` means neither tree nor file.
     ///
@@ -154,7 +175,7 @@ impl IdentityGuard {
                     TREE_LOST,
                     node.tree_lost.then(|| {
                         format!(
-                            "the tree was lost once: state files of jobs may be all that is left of them; compare the files of the storage with `hactl jobs`, keep what is needed, then take \"treeLost\" out of the data of {} by hand",
+                            "the tree was lost once: state files of jobs may be all that is left of them; compare the files of the storage with `hactl jobs`, keep what is needed, then say so with `hactl doctor --accept-empty-tree --apply`, which takes \"treeLost\" out of {}",
                             self.paths.identity()
                         )
                     }),
@@ -256,7 +277,7 @@ impl IdentityGuard {
         )
         .at(self.paths.identity())
         .not_applied()
-        .advise("check high-availability.zookeeper.quorum and path.root; if the tree is lost, let a process of the cluster make it anew, take \"treeLost\" out of the data of this znode by hand, then repeat the clean-up")
+        .advise("check high-availability.zookeeper.quorum and path.root; if the tree is lost, let a process of the cluster make it anew, accept its loss with `hactl doctor --accept-empty-tree --apply`, then repeat the clean-up")
     }
 
     fn foreign(&self, children: &[String]) -> Error {

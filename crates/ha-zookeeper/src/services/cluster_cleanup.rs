@@ -7,10 +7,11 @@ use ha_core::ids::{ComponentId, JobId};
 use ha_core::{Error, Result};
 use ha_storage::{ClusterFiles, FileSystemJobResultStore, ResultFiles};
 
-use crate::client::{ClientSource, Operation, ZkCode, ZooKeeperClient};
+use super::sole_contender::{children, contend_alone, named_contender, named_election};
+use crate::client::{ClientSource, Operation, ZkCode};
 use crate::fence::{Commit, FencedWriter, LeadershipFence, Proof, Term};
 use crate::identity::IdentityGuard;
-use crate::latch::{LatchDecision, LatchNode, LeaderLatch, decide};
+use crate::latch::{LatchNode, LeaderLatch};
 use crate::paths::ClusterPaths;
 use crate::stores::{StoreContext, delete_all, delete_checkpoints, delete_counter, remove_folder};
 
@@ -87,7 +88,8 @@ impl ClusterCleanup {
 
     async fn remove_znodes(&self, latch: &mut LeaderLatch) -> Result<Doomed> {
         let client = self.clients.client().await?;
-        let removed = match self.stand(latch, client.as_ref()).await {
+        let ids = &*self.context.environment.ids;
+        let removed = match contend_alone(latch, client.as_ref(), self.paths(), ids).await {
             Ok((node, fence)) => self.remove_as_leader(&node, fence).await,
             Err(error) => Err(error),
         };
@@ -97,37 +99,6 @@ impl ClusterCleanup {
             tracing::warn!(%error, "the latch of the clean-up goes with the next attempt, or with its session");
         }
         removed
-    }
-
-    /// Contends, and claims at once or not at all.
-    async fn stand(
-        &self,
-        latch: &mut LeaderLatch,
-        client: &dyn ZooKeeperClient,
-    ) -> Result<(LatchNode, LeadershipFence)> {
-        let node = latch.enter(client).await?;
-        let latches = self.paths().latches();
-        let names = children(client, &latches).await?;
-        let mut other = names
-            .iter()
-            .find(|name| **name != node.name)
-            .map(|name| self.paths().latch(name));
-        if other.is_none() {
-            other = named_contender(client, self.paths()).await?;
-        }
-        if let (LatchDecision::Lowest, None) = (decide(&names, &node.name), &other) {
-            let session = ha_core::ids::LeaderSessionId::random(&*self.context.environment.ids);
-            if let Some(claim) = latch.claim(client, &node, session).await? {
-                let fence = LeadershipFence::new();
-                fence.granted(claim.fence(&node));
-                latch.note_granted();
-                let version = claim.version;
-                return Ok((LatchNode { version, ..node }, fence));
-            }
-        }
-        Err(Error::not_leader("another process contends for this cluster; nothing was removed")
-            .at(other.unwrap_or(latches))
-            .advise("stop every process of the cluster first; the latch of one that was killed stays for a session timeout"))
     }
 
     async fn remove_as_leader(&self, latch: &LatchNode, fence: LeadershipFence) -> Result<Doomed> {
@@ -268,27 +239,6 @@ async fn remove_rest(context: &StoreContext, term: &Term, latch: &LatchNode) -> 
     })
 }
 
-/// The latch of a process that contends in an election beside the cluster's own.
-async fn named_contender(client: &dyn ZooKeeperClient, paths: &ClusterPaths) -> Result<Option<String>> {
-    for name in children(client, &paths.leader()).await? {
-        let Some(election) = named_election(&name) else {
-            continue;
-        };
-        let paths = paths.for_named_election(&election);
-        let latches = children(client, &paths.latches()).await?;
-        let is_latch = |name: &&String| ClusterPaths::parse_latch_name(name).is_some();
-        if let Some(latch) = latches.iter().find(is_latch) {
-            return Ok(Some(paths.latch(latch)));
-        }
-    }
-    Ok(None)
-}
-
-/// The component whose election has its latches in the folder `name`.
-fn named_election(name: &str) -> Option<ComponentId> {
-    ComponentId::custom(name.strip_prefix("latch-")?).ok()
-}
-
 /// The jobs that have a node in `folder`; foreign names are left.
 async fn jobs(context: &StoreContext, folder: &str) -> Result<Vec<JobId>> {
     Ok(names(context, folder)
@@ -300,14 +250,6 @@ async fn jobs(context: &StoreContext, folder: &str) -> Result<Vec<JobId>> {
 
 async fn names(context: &StoreContext, folder: &str) -> Result<Vec<String>> {
     children(context.writer.client().await?.as_ref(), folder).await
-}
-
-async fn children(client: &dyn ZooKeeperClient, folder: &str) -> Result<Vec<String>> {
-    match client.list(folder).await {
-        Ok((names, _)) => Ok(names),
-        Err(error) if error.code == ZkCode::NoNode => Ok(Vec::new()),
-        Err(error) => Err(error.at(folder).not_applied()),
-    }
 }
 
 #[cfg(test)]

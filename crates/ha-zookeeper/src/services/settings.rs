@@ -25,6 +25,11 @@ impl Settings {
         HaStorage::open(self.storage_dir.clone(), &self.cluster_id, environment).await
     }
 
+    /// The same for what is there already: makes nothing.
+    pub(super) async fn open_existing_storage(&self, environment: &Environment) -> Result<Arc<HaStorage>> {
+        HaStorage::open_existing(self.storage_dir.clone(), &self.cluster_id, environment).await
+    }
+
     pub(super) fn read(configuration: &Configuration) -> Result<Self> {
         let cluster_id = HighAvailabilityOptions::cluster_id(configuration)?;
         Ok(Self {

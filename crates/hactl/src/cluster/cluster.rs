@@ -144,6 +144,23 @@ impl Cluster {
         &self.backend
     }
 
+    /// What it was opened by.
+    pub(crate) const fn configuration(&self) -> &Configuration {
+        &self.configuration
+    }
+
+    /// Time and ids.
+    pub(crate) const fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Where this program keeps results, open for reading.
+    pub(crate) async fn results_of_this_program(&self) -> Result<Arc<FileSystemJobResultStore>> {
+        let settings = JobResultStoreSettings::from_configuration(&self.configuration)?;
+        let storage = self.storage().await?;
+        FileSystemJobResultStore::open_existing(storage, settings, HealthMonitor::default()).await
+    }
+
     /// Whether it is a cluster of Apache Flink.
     pub fn is_flinks(&self) -> bool {
         matches!(
@@ -166,6 +183,18 @@ impl Cluster {
             .configuration
             .get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
         Ok(format!("{}/{}", text.trim_end_matches('/'), self.cluster_id))
+    }
+
+    /// Refuses to change a cluster of Apache Flink.
+    pub(crate) fn refuse_flinks(&self) -> Result<()> {
+        match self.is_flinks() {
+            false => Ok(()),
+            true => Err(Error::invalid(
+                "this command changes clusters of this program only, and this is one of Apache Flink",
+            )
+            .at(self.location.clone())
+            .advise("use Flink's own tools")),
+        }
     }
 
     /// The storage of the cluster, open for reading. Only commands that need it ask, so that the others work while

@@ -102,7 +102,7 @@ impl Leaders {
                     is_unrecorded: false,
                 }
             }
-            Some((nodes, paths)) => read_nodes(&nodes, paths, &mut broken).await?,
+            Some((nodes, paths)) => read_leaders(&nodes, paths, &mut broken).await?,
             None => Self {
                 is_unrecorded: true,
                 ..Self::default()
@@ -116,7 +116,11 @@ impl Leaders {
     }
 }
 
-async fn read_nodes(nodes: &Nodes, paths: &ClusterPaths, broken: &mut Vec<BrokenEntry>) -> Result<Leaders> {
+pub(crate) async fn read_leaders(
+    nodes: &Nodes,
+    paths: &ClusterPaths,
+    broken: &mut Vec<BrokenEntry>,
+) -> Result<Leaders> {
     let mut leaders = Vec::new();
     let mut contenders = Vec::new();
     let mut latches = Vec::new();
@@ -286,7 +290,7 @@ fn millis(server_time: i64) -> u64 {
 }
 
 impl Process {
-    fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         render::escaped(&format!("{} ({}:{})", self.name, self.host, self.pid))
     }
 }

@@ -8,7 +8,6 @@ mod golden;
 mod jobs;
 mod leaders;
 mod results;
-mod run;
 mod tree;
 mod watch;
 
@@ -16,8 +15,9 @@ pub use blobs::{Blob, Blobs};
 pub use checkpoints::{Checkpoint, Checkpoints};
 pub use config::{Config, ConfigEntry};
 pub use jobs::{Job, Jobs};
+pub(crate) use leaders::read_leaders;
 pub use leaders::{Contender, Leader, Leaders, Process};
 pub use results::{CleanUp, RecordedIn, RecordedResult, Results};
-pub use run::run;
 pub use tree::{Tree, TreeNode};
+pub(crate) use watch::watch;
 pub use watch::{WatchEvent, WatchLine};

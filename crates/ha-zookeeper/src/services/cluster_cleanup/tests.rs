@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::client::memory::MemoryServer;
-use crate::client::{CreateMode, SessionId};
+use crate::client::{CreateMode, SessionId, ZooKeeperClient};
 use crate::services::describe_this_process;
 use crate::session::SessionStatus;
 use crate::stores::{CheckpointReads, JobGraphChanges, JobLocks};

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use ha_core::environment::Environment;
 use ha_core::{ErrorKind, Result};
 use ha_storage::{
-    FileSystemJobResultStore, HaStorage, Observation, OrphanReport, OrphanRules, Refusal, Survey,
+    Dating, FileSystemJobResultStore, HaStorage, Observation, OrphanReport, OrphanRules, Refusal, Survey,
     decide_orphans,
 };
 use uuid::Uuid;
@@ -24,6 +24,7 @@ pub struct OrphanDetection {
     results: Arc<FileSystemJobResultStore>,
     environment: Environment,
     rules: OrphanRules,
+    dating: Dating,
 }
 
 impl OrphanDetection {
@@ -43,7 +44,20 @@ impl OrphanDetection {
             results,
             environment,
             rules,
+            dating: Dating::Store,
         }
+    }
+
+    /// The same by another clock than the store's own.
+    #[must_use]
+    pub const fn dated_by(mut self, dating: Dating) -> Self {
+        self.dating = dating;
+        self
+    }
+
+    /// What two observations are judged by.
+    pub const fn rules(&self) -> &OrphanRules {
+        &self.rules
     }
 
     /// Observes twice, as far apart as the rules say, and decides.
@@ -67,7 +81,7 @@ impl OrphanDetection {
             // Not even a marker is written into a storage that is not this tree's.
             Err(refusal) => (Uuid::nil(), Survey::nothing(), Err(refusal)),
             Ok(before) => {
-                let survey = Survey::make(&self.storage, &self.results).await?;
+                let survey = Survey::make_by(self.dating, &self.storage, &self.results).await?;
                 let client = self.clients.client().await?;
                 match tree::read(&client, &self.paths).await? {
                     Ok(tree) => self.protection(before, survey, tree).await?,

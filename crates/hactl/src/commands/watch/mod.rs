@@ -30,7 +30,7 @@ mod subject;
 mod watched_state;
 mod watched_tree;
 
-pub(super) use command::watch;
+pub(crate) use command::watch;
 pub use event::{WatchEvent, WatchLine};
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ fn run(snapshot: &Snapshot) -> Outcome {
             Finding::new(ID, Severity::Warning, "the tree was found empty although the storage held state files")
                 .at_znode(&tree.identity.place)
                 .because("files without a pointer are perhaps all that is left of jobs; nothing is cleaned up until that is settled")
-                .advise("compare the files with `hactl jobs`, keep what is needed, then take \"treeLost\" out of the data of this znode by hand"),
+                .advise("compare the files with `hactl jobs`, keep what is needed, then accept the loss with `hactl doctor --accept-empty-tree --apply`"),
         ]),
         _ => Ok(Vec::new()),
     }

@@ -8,14 +8,16 @@ use ha_core::environment::Environment;
 use ha_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
-use super::watch::watch;
-use super::{Blobs, Checkpoints, Config, Jobs, Leaders, Results, Tree};
-use crate::arguments::{Arguments, Command, Reading, ToolOptions};
+use crate::arguments::{Arguments, Command, Reading};
 use crate::cluster::Cluster;
+use crate::commands::{Blobs, Checkpoints, Config, Jobs, Leaders, Results, Tree, watch};
 use crate::doctor::Doctor;
 use crate::moving::Export;
 use crate::render::View;
 use crate::report::{Body, Report, text_of};
+use crate::switchover::switch_over;
+use crate::tool_options::ToolOptions;
+use crate::writes::write as write_changes;
 
 /// Runs one command and writes its answer to stdout.
 ///
@@ -43,6 +45,18 @@ pub async fn run(command: &Command, options: &ToolOptions) -> Result<ExitCode> {
             )
             .await
         }
+        Command::Write(command, write_options) => {
+            let cluster = open(options).await?;
+            let written = write_changes(command, &cluster, write_options).await;
+            cluster.close().await;
+            show_written(written?, options)
+        }
+        Command::Switchover(switchover, write_options) => {
+            let cluster = open(options).await?;
+            let moved = switch_over(&cluster, switchover, write_options).await;
+            cluster.close().await;
+            show_written(moved?, options)
+        }
         Command::Read(reading) => {
             let configuration = load_configuration(shared)?;
             let environment = Environment::system();
@@ -51,6 +65,25 @@ pub async fn run(command: &Command, options: &ToolOptions) -> Result<ExitCode> {
             cluster.close().await;
             answer
         }
+    }
+}
+
+async fn open(options: &ToolOptions) -> Result<Cluster> {
+    let configuration = load_configuration(&options.shared)?;
+    Cluster::open_with(&configuration, options.reading(), &Environment::system()).await
+}
+
+/// Shows what was done, and what ended it early.
+fn show_written<T: Body>(
+    (report, ended): (Report<T>, Option<Error>),
+    options: &ToolOptions,
+) -> Result<ExitCode> {
+    let environment = Environment::system();
+    let format = options.shared.output();
+    write(&report, |view| text_of(&report, view), &environment, format)?;
+    match ended {
+        Some(error) => Err(error),
+        None => Ok(ExitCode::Success),
     }
 }
 

@@ -1,0 +1,5 @@
+mod files;
+mod golden;
+mod plans;
+mod shown;
+mod world;

@@ -1,0 +1,114 @@
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use integration_tests::workload::Random;
+use integration_tests::{ClusterProcess, eventually, seed};
+
+use super::made::{JOB, Made, TIMEOUT};
+
+/// Enough that a command is met half-way.
+const CHECKPOINTS: u64 = 60;
+
+/// Waits until so many changes are written down, or the command has ended.
+async fn wait_for_changes(process: &mut ClusterProcess, audit: &Path, count: usize) -> Result<()> {
+    eventually("some changes are made", TIMEOUT, async || {
+        let lines = std::fs::read_to_string(audit).unwrap_or_default().lines().count();
+        ensure!(
+            lines >= count || !process.process().is_alive(),
+            "{lines} of {count}"
+        );
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_is_killed_leaves_no_pointer_to_a_missing_file_and_is_repeated() -> Result<()> {
+    let seed = seed()?;
+    eprintln!("HA_TEST_SEED={seed}");
+    let mut random = Random::new(seed);
+    let made = Made::new(Duration::from_secs(20), CHECKPOINTS).await?;
+    let forget = ["job", "forget", &JOB.to_string(), "--apply"];
+    let mut killed_half_way = 0;
+    for round in 0.. {
+        let audit = made.cluster.folder().join(format!("audit-{round}"));
+        let audit_text = audit.display().to_string();
+        let arguments = [&forget[..], &["--audit", &audit_text]].concat();
+        let mut process = made.spawn(&arguments)?;
+        // The first round meets it among the files; the others anywhere.
+        let count = 66 + usize::try_from(random.next_u64() % 20)?;
+        wait_for_changes(&mut process, &audit, if round == 0 { count } else { count % 30 }).await?;
+        let is_last = round >= 3;
+        if is_last {
+            let status = process.wait(TIMEOUT).await?;
+            // Nothing may be left of it by then.
+            ensure!(matches!(status.code(), Some(0 | 1)), "{}", process.output().end());
+        } else if process.process().is_alive() {
+            process.process().kill()?;
+            process.wait(TIMEOUT).await?;
+        }
+        let pointers = made.expect_no_dangling_pointer().await?;
+        let files = made.cluster.files()?;
+        let of_job = files
+            .iter()
+            .filter(|file| file.contains(&JOB.to_string()))
+            .count();
+        if pointers < 1 + usize::try_from(CHECKPOINTS)? && of_job > 0 {
+            killed_half_way += 1;
+        }
+        if of_job == 0 {
+            break;
+        }
+        // That of the killed one would stay for its session timeout.
+        for latch in made.admin.children(&made.cluster.znode("leader/latch")).await? {
+            made.admin
+                .delete(&made.cluster.znode(&format!("leader/latch/{latch}")))
+                .await?;
+        }
+    }
+    ensure!(killed_half_way > 0, "no command was met half-way");
+    let tree = made.admin.walk(&made.cluster.znode("")).await?;
+    ensure!(
+        tree.iter().all(|node| !node.path.contains(&JOB.to_string())),
+        "{tree:?}"
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_is_paused_until_its_session_is_over_writes_nothing_more() -> Result<()> {
+    let made = Made::new(Duration::from_secs(4), CHECKPOINTS).await?;
+    let audit = made.cluster.folder().join("audit");
+    let job = JOB.to_string();
+    let audit_text = audit.display().to_string();
+    let mut process = made.spawn(&["job", "forget", &job, "--apply", "--audit", &audit_text])?;
+    // Among the files: all pointers are gone.
+    wait_for_changes(&mut process, &audit, 66).await?;
+    process.process().stop()?;
+    let latches = made.cluster.znode("leader/latch");
+    eventually("its session is over", TIMEOUT, async || {
+        let latches = made.admin.children(&latches).await?;
+        ensure!(latches.is_empty(), "{latches:?}");
+        Ok(())
+    })
+    .await?;
+    let files = made.cluster.files()?;
+    ensure!(
+        files.iter().any(|file| file.contains(&job)),
+        "it was done before it was paused"
+    );
+    // What it would delete now, a new leader may have written.
+    let path = made.cluster.znode(&format!("jobgraphs/{job}"));
+    made.admin.create(&path, b"new").await?;
+    let tree = made.admin.walk(&made.cluster.znode("")).await?;
+    process.process().cont()?;
+    let status = process.wait(TIMEOUT).await?;
+    assert_eq!(status.code(), Some(1), "{}", process.output().end());
+    let after: Vec<_> = made.admin.walk(&made.cluster.znode("")).await?;
+    integration_tests::AdminClient::expect_unchanged(&tree, &after)?;
+    // One deletion may have been under way when it was paused: its proof had been answered.
+    let left = made.cluster.files()?;
+    ensure!(left.len() + 1 >= files.len(), "{files:?} became {left:?}");
+    Ok(())
+}
