@@ -42,14 +42,15 @@
 //!
 //! # Beside its peers
 //!
-//! Programs that measure the same on other libraries take the same command line. The script that runs them side by
-//! side calls this one as
+//! Programs that measure the same on other libraries take the same command line and print the same lines; they are no
+//! part of this repository. `compare.sh`, beside this package's manifest, runs all of them in turn, several rounds, on one
+//! ZooKeeper whose log lies in memory and then on the disk, and writes a table of times, requests and ratios, and of
+//! what is to be reached. Its head tells the options. Without the peers it measures this project alone:
 //!
 //! ```text
-//! PEER_rust="$PWD/target/release/ha-bench" PEERS="flink curator kazoo rust" ./run_peers.sh OUTDIR
+//! PEERS_DIR=/path/to/peers crates/ha-bench/compare.sh OUTDIR
+//! SCALE=20 ROUNDS=1 crates/ha-bench/compare.sh OUTDIR
 //! ```
-//!
-//! It takes each line of the output that begins with `{` as a result.
 
 mod arguments;
 mod audience;
