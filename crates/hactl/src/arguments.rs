@@ -39,6 +39,8 @@ pub enum Command {
     Man(ManArguments),
     /// Show something of the cluster.
     Read(Reading),
+    /// Make a cluster of an archive, or show what would be made.
+    Import(PathBuf, WriteOptions),
     /// Change something, or show what would be changed.
     Write(WritingCommand, WriteOptions),
     /// Move leadership, or show how it would be moved.
@@ -116,6 +118,17 @@ enum CommandWord {
         /// The archive to be made
         #[arg(value_name = "FILE")]
         file: PathBuf,
+        #[command(flatten)]
+        options: ToolOptions,
+    },
+    /// Make a cluster of an archive of `hactl export`, where nothing of one is
+    #[command(after_help = examples::IMPORT, after_long_help = documented!(examples::IMPORT, in "moving/tests/snapshots/hactl__moving__tests__imported__", "import"))]
+    Import {
+        /// The archive
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        write: WriteArguments,
         #[command(flatten)]
         options: ToolOptions,
     },
@@ -285,6 +298,7 @@ impl Arguments {
                 (Command::Write(command, write), options)
             }
             CommandWord::Watch { options } => (Command::Watch, options),
+            CommandWord::Import { file, write, options } => (Command::Import(file, write.into()), options),
             CommandWord::Export { file, options } => (Command::Read(Reading::Export { file }), options),
             CommandWord::Config { options } => (Command::Config, options),
             CommandWord::Completions { completions, options } => (Command::Completions(completions), options),

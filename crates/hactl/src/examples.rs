@@ -54,6 +54,24 @@ Example: an empty cluster in a folder
   rm -f /tmp/ha-example/one.tar
   hactl export /tmp/ha-example/one.tar -D high-availability=filesystem \\
     -D high-availability.storageDir=/tmp/ha-example -D high-availability.cluster-id=one";
+pub(crate) const IMPORT: &str = "\
+The archive is verified whole before anything else: names, kinds, lengths, digests, and that every
+pointer has its file. Root, cluster id, ensemble and storage directory may be others than those of
+the cluster that was exported: pointers name files relative to them. The mode must be the same. The
+storage directory must be there; cluster node, folder and results of the cluster must not.
+
+The new cluster gets a uuid of its own. Its files are made first, then its znodes, as its leader:
+any other process that stands in the election ends the command with exit code 1. Until all is made
+its identity.json says so (\"importing\") and nobody leads it: an import that was cut off is
+repeated with the same archive, and goes on. Without --apply nothing is changed.
+
+Example: shows what would be made of an empty cluster
+  mkdir -p /tmp/ha-example/moving /tmp/ha-example/moved
+  rm -f /tmp/ha-example/moving.tar
+  hactl export /tmp/ha-example/moving.tar -D high-availability=filesystem \\
+    -D high-availability.storageDir=/tmp/ha-example -D high-availability.cluster-id=moving
+  hactl import /tmp/ha-example/moving.tar -D high-availability=filesystem \\
+    -D high-availability.storageDir=/tmp/ha-example/moved -D high-availability.cluster-id=moved";
 pub(crate) const CONFIG: &str = "\
 Example: what a configuration sets, and what it leaves at the defaults
   hactl config -D high-availability=filesystem -D high-availability.storageDir=/tmp/ha-example";

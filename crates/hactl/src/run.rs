@@ -12,7 +12,7 @@ use crate::arguments::{Arguments, Command, Reading};
 use crate::cluster::Cluster;
 use crate::commands::{Blobs, Checkpoints, Config, Jobs, Leaders, Results, Tree, watch};
 use crate::doctor::Doctor;
-use crate::moving::Export;
+use crate::moving::{Export, import};
 use crate::render::View;
 use crate::report::{Body, Report, text_of};
 use crate::switchover::switch_over;
@@ -48,6 +48,14 @@ pub async fn run(command: &Command, options: &ToolOptions) -> Result<ExitCode> {
         Command::Write(command, write_options) => {
             let cluster = open(options).await?;
             let written = write_changes(command, &cluster, write_options).await;
+            cluster.close().await;
+            show_written(written?, options)
+        }
+        Command::Import(file, write_options) => {
+            let configuration = load_configuration(shared)?;
+            let environment = Environment::system();
+            let cluster = Cluster::open_for_import(&configuration, options.reading(), &environment).await?;
+            let written = import(&cluster, file, write_options).await;
             cluster.close().await;
             show_written(written?, options)
         }

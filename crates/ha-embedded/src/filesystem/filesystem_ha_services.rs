@@ -47,7 +47,8 @@ impl FilesystemHaServices {
         let storage = HaStorage::open(storage_dir, &cluster_id, &environment).await?;
         lock_cluster_folder(&storage, &environment).await?;
         // Makes it where there is none yet.
-        storage.identity().await?;
+        let identity = storage.identity().await?;
+        identity.expect_whole(None, storage.display("identity.json"))?;
         let stores = LocalStores::in_directory(storage, configuration).await?;
         let services = EmbeddedHaServices::over(stores, configuration, environment)?;
         Ok(Arc::new(Self { services }))

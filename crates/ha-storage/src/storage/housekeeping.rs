@@ -117,14 +117,19 @@ impl HaStorage {
         .not_applied()
     }
 
-    /// The import is whole: its mark is taken out of `identity`. For the one who has the cluster for himself.
+    /// The import is whole: its mark is taken out of the identity. For the one who has the cluster for himself.
     ///
     /// # Errors
-    /// `Denied`, `Unavailable`: repeat the import.
-    pub async fn finish_import(&self, identity: &ClusterIdentity) -> Result<()> {
+    /// `NotFound` when there is no identity; `Denied`, `Unavailable`: repeat the import.
+    pub async fn finish_import(&self) -> Result<()> {
+        let Some(identity) = self.read_identity().await? else {
+            return Err(Error::new(ErrorKind::NotFound, "the identity was removed")
+                .at(self.display(IDENTITY))
+                .not_applied());
+        };
         let whole = ClusterIdentity {
             importing: None,
-            ..identity.clone()
+            ..identity
         };
         let content = encode_identity(&whole)?;
         self.folder().replace(&layout([IDENTITY]), content).await

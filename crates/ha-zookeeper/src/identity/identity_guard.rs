@@ -92,6 +92,30 @@ impl IdentityGuard {
         )
     }
 
+    /// Makes the identity of a cluster that is imported, where there is neither tree nor folder, or goes on.
+    ///
+    /// # Errors
+    /// As [`IdentityGuard::establish`]; `Conflict` when there is anything else: nothing was changed.
+    pub(crate) async fn begin_import(&self, archive: &str) -> Result<Uuid> {
+        let tree = Some(self.paths.cluster());
+        if !self.storage.expect_importable(tree, archive).await? {
+            let client = self.clients.client().await?;
+            self.read_node(&client).await?;
+            let children = self.children(&client).await?;
+            if !children.is_empty() {
+                return Err(Error::new(
+                    ErrorKind::Conflict,
+                    format!("the cluster node is not empty: it holds {}", children.join(", ")),
+                )
+                .at(self.paths.cluster())
+                .advise("import into another root or cluster-id")
+                .not_applied());
+            }
+        }
+        self.storage.begin_import(tree, archive).await?;
+        self.establish().await
+    }
+
     /// The uuid of a cluster that is there; makes nothing.
     ///
     /// # Errors

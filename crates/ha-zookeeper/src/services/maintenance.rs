@@ -43,11 +43,35 @@ impl Maintenance {
     /// `NotLeader` (nothing changed) when another process stands in the election; `NotFound` when there is no such
     /// cluster; `Conflict` when tree and storage are of two clusters; `Invalid`, `Unavailable`, `Denied`.
     pub async fn begin(configuration: &Configuration, tool: &str, environment: &Environment) -> Result<Self> {
+        Self::open(configuration, tool, environment, None).await
+    }
+
+    /// The same for a cluster that is imported from `archive`, and is made here: in an empty cluster node and folder, or
+    /// where the import of that archive was cut off. Its identity says that until [`Maintenance::finish_import`], and
+    /// everybody else refuses to lead it.
+    ///
+    /// # Errors
+    /// As [`Maintenance::begin`]; `Conflict` when there is anything else.
+    pub async fn begin_import(
+        configuration: &Configuration,
+        tool: &str,
+        archive: &str,
+        environment: &Environment,
+    ) -> Result<Self> {
+        Self::open(configuration, tool, environment, Some(archive)).await
+    }
+
+    async fn open(
+        configuration: &Configuration,
+        tool: &str,
+        environment: &Environment,
+        archive: Option<&str>,
+    ) -> Result<Self> {
         let settings = Settings::read(configuration)?;
         let options = SessionOptions::from_configuration(configuration)?;
         let health = HealthMonitor::default();
         let session = ZooKeeperSession::connect(options, environment.clone(), health).await?;
-        let granted = Self::contend(session.clone(), settings, tool, environment).await;
+        let granted = Self::contend(session.clone(), settings, tool, environment, archive).await;
         if granted.is_err() {
             session.close().await;
         }
@@ -59,8 +83,13 @@ impl Maintenance {
         settings: Settings,
         tool: &str,
         environment: &Environment,
+        archive: Option<&str>,
     ) -> Result<Self> {
-        let storage = settings.open_existing_storage(environment).await?;
+        let storage = match archive {
+            None => settings.open_existing_storage(environment).await?,
+            // It is tried out, too.
+            Some(_) => settings.open_storage(environment).await?,
+        };
         let health = session.health();
         let results = FileSystemJobResultStore::open_existing(
             Arc::clone(&storage),
@@ -69,14 +98,21 @@ impl Maintenance {
         )
         .await?;
         let clients: Arc<dyn ClientSource> = Arc::new(session.clone());
-        let identity = Arc::new(IdentityGuard::new(
+        let mut identity = IdentityGuard::new(
             Arc::clone(&clients),
             settings.paths.clone(),
             Arc::clone(&storage),
             health.clone(),
             environment,
-        ));
-        identity.expect().await?;
+        );
+        match archive {
+            None => identity.expect().await?,
+            Some(archive) => {
+                identity = identity.for_import(archive);
+                identity.begin_import(archive).await?
+            }
+        };
+        let identity = Arc::new(identity);
         let contender = LatchData {
             tool: Some(tool.to_owned()),
             ..describe_this_process(None)
@@ -173,6 +209,15 @@ impl Maintenance {
     /// `NotLeader` when the grant is over; `Denied`, `Unavailable`.
     pub async fn ensure_recorded(&self, job_id: JobId) -> Result<()> {
         self.ends().ensure_recorded(&self.term, job_id).await
+    }
+
+    /// The import that [`Maintenance::begin_import`] began is whole.
+    ///
+    /// # Errors
+    /// `NotLeader` when the grant is over; `Denied`, `Unavailable`: repeat the import.
+    pub async fn finish_import(&self) -> Result<()> {
+        self.prove().await?;
+        self.context.storage.finish_import().await
     }
 
     /// Removes what is left of the cluster: its tree, this grant with it, and its files.

@@ -28,7 +28,7 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// That every pointer has its file, and none is there twice; drops the state files that no pointer names, which are
+    /// Of a cluster with pointers: that each has its file, and none is there twice; drops the state files that no pointer names, which are
     /// those of jobs that changed while they were exported. The error is the reason, for people.
     pub(super) fn check_pointers(&mut self) -> Result<(), String> {
         let mut seen = HashSet::new();

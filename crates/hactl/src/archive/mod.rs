@@ -13,20 +13,16 @@
 //! Files stand before the pointers that name them, and the manifest last: what was cut off has none. Nothing is trusted
 //! that is read: names, kinds, lengths and digests are verified before anything of it is used.
 
-#[expect(dead_code, reason = "import reads the rest")]
 mod contents;
 mod entry_writer;
 mod format;
 mod local;
-#[cfg_attr(not(test), expect(dead_code, reason = "import reads contents"))]
 mod reader;
 mod writer;
 mod znode;
 
-#[cfg(test)]
-pub(crate) use contents::Contents;
+pub(crate) use contents::{ArchivedFile, Contents};
 pub(crate) use format::Head;
-#[cfg(test)]
 pub(crate) use reader::ArchiveReader;
 pub(crate) use writer::ArchiveWriter;
 pub(crate) use znode::Znode;

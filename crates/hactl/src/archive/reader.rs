@@ -20,6 +20,9 @@ const PIECE: usize = 256 << 10;
 /// Longest name of an entry: ustar has no longer ones.
 const MAX_NAME: usize = 256;
 
+/// The mode in which files are state and pointer in one.
+const WITHOUT_POINTERS: &str = "filesystem";
+
 /// An archive that is read. It stays open from its verification to the last file that is taken from it.
 pub(crate) struct ArchiveReader {
     file: File,
@@ -237,13 +240,19 @@ impl Passed {
         if length != self.end.saturating_add(END) {
             return Err("it is cut off at its end, or something follows it".to_owned());
         }
+        let has_pointers = head.mode != WITHOUT_POINTERS;
+        if self.znodes.is_some() && !has_pointers {
+            return Err(format!("it has {ZNODES}, and is of a cluster that has none"));
+        }
         let mut contents = Contents {
             head,
             files: self.files,
             znodes: self.znodes.unwrap_or_default(),
             sha256,
         };
-        contents.check_pointers()?;
+        if has_pointers {
+            contents.check_pointers()?;
+        }
         Ok(contents)
     }
 }

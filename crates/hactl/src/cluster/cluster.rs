@@ -92,6 +92,24 @@ impl Cluster {
         options: ReadingOptions,
         environment: &Environment,
     ) -> Result<Self> {
+        Self::open_place(configuration, options, environment, true).await
+    }
+
+    /// The same for a place where a cluster is to be made: nothing of it need be there.
+    pub(crate) async fn open_for_import(
+        configuration: &Configuration,
+        options: ReadingOptions,
+        environment: &Environment,
+    ) -> Result<Self> {
+        Self::open_place(configuration, options, environment, false).await
+    }
+
+    async fn open_place(
+        configuration: &Configuration,
+        options: ReadingOptions,
+        environment: &Environment,
+        is_expected: bool,
+    ) -> Result<Self> {
         for warning in HighAvailabilityOptions::validate(configuration)? {
             tracing::warn!("{warning}");
         }
@@ -111,7 +129,7 @@ impl Cluster {
         } else {
             let storage =
                 HaStorage::open_existing(storage_dir(configuration)?, &cluster_id, environment).await?;
-            if let Some(folder) = storage.local_folder() {
+            if is_expected && let Some(folder) = storage.local_folder() {
                 expect_cluster(&folder, &cluster_id)?;
             }
             (Backend::Files, format!("{}/{cluster_id}", storage.uri()))
@@ -283,15 +301,6 @@ impl Cluster {
             }
         }
         Ok((dirty.entries, clean.entries))
-    }
-
-    /// Where the results of a cluster of this program are, open for reading.
-    pub(crate) async fn own_results(&self) -> Result<Arc<FileSystemJobResultStore>> {
-        self.result_store().await?.ok_or_else(|| {
-            Error::new(ErrorKind::NotFound, "the cluster keeps no results")
-                .at(&self.location)
-                .not_applied()
-        })
     }
 
     /// Where results are, open for reading; `None` where Flink keeps none: before 1.15, or before the first end of a job.

@@ -57,7 +57,7 @@ impl Export {
         if let Ok(Some(identity)) = storage.read_identity().await {
             identity.expect_whole(None, storage.display("identity.json"))?;
         }
-        let results = cluster.own_results().await?;
+        let results = cluster.results_of_this_program().await?;
         let header = cluster.header();
         let head = Head::new(
             header.cluster_id.clone(),

@@ -5,10 +5,16 @@ mod counts;
 mod export;
 mod export_files;
 mod export_tree;
+mod import;
+mod import_plan;
+mod import_target;
+mod importing;
 mod results;
 
 pub use counts::MovedCounts;
 pub use export::Export;
+
+pub(crate) use import::import;
 
 #[cfg(test)]
 mod tests;

@@ -21,6 +21,7 @@ use crate::archive::{ArchiveReader, ArchiveWriter, Contents, Head, Znode};
 use crate::cluster::Nodes;
 
 mod exported;
+mod imported;
 mod restless;
 
 const JOB: JobId = JobId::from_bytes([1; 16]);

@@ -14,7 +14,7 @@ use crate::report::Body;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Changes {
-    /// The command: `gc`, `cleanup`, `job forget`, `checkpoint restore` or `doctor --accept-empty-tree`.
+    /// The command: `gc`, `cleanup`, `job forget`, `checkpoint restore`, `import` or `doctor --accept-empty-tree`.
     pub command: String,
     /// Whether `--apply` was given; `false` for a dry run, in which nothing is changed.
     pub applied: bool,

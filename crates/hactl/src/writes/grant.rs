@@ -46,6 +46,9 @@ impl Grant {
             Backend::Files => {
                 let view = View::reading(cluster).await?;
                 lock_cluster_folder(&view.storage, cluster.environment()).await?;
+                if let Some(identity) = view.storage.read_identity().await? {
+                    identity.expect_whole(None, view.storage.display("identity.json"))?;
+                }
                 Ok((Self::Lock, view.locked()))
             }
         }

@@ -3,7 +3,7 @@ use ha_core::{Error, ErrorKind, Result};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// SIGINT and SIGTERM, which end a command between two changes.
-pub(super) struct Interruption {
+pub(crate) struct Interruption {
     interrupt: Signal,
     terminate: Signal,
 }
@@ -13,7 +13,7 @@ impl Interruption {
     ///
     /// # Errors
     /// `Internal`: the system refuses.
-    pub(super) fn listen() -> Result<Self> {
+    pub(crate) fn listen() -> Result<Self> {
         let listen = |kind| {
             signal(kind).map_err(|error| {
                 Error::new(ErrorKind::Internal, "the signals cannot be listened to").caused_by(error)
@@ -26,7 +26,7 @@ impl Interruption {
     }
 
     /// Completes at the first of them.
-    pub(super) async fn requested(&mut self) {
+    pub(crate) async fn requested(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -34,12 +34,12 @@ impl Interruption {
     }
 
     /// Whether one has come.
-    pub(super) fn is_requested(&mut self) -> bool {
+    pub(crate) fn is_requested(&mut self) -> bool {
         self.requested().now_or_never().is_some()
     }
 
     /// What a command that was ended so says.
-    pub(super) fn error() -> Error {
+    pub(crate) fn error() -> Error {
         Error::new(ErrorKind::Closed, "interrupted by a signal")
             .not_applied()
             .advise("run the command again: it goes on with what is left")

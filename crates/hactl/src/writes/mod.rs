@@ -33,11 +33,15 @@ pub use frame::WriteOptions;
 
 pub(crate) use audit::Audit;
 pub(crate) use changes::push_changes;
-pub(crate) use frame::write;
+pub(crate) use frame::{Written, write};
+pub(crate) use interruption::Interruption;
 pub(crate) use job_znodes::size as size_of;
 use plan::{Plan, Step, Work};
 use progress::Progress;
 use view::View;
+pub(crate) use view::shares_results;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::settled;

@@ -187,7 +187,7 @@ impl View {
     }
 }
 
-fn shares_results(cluster: &Cluster) -> Result<bool> {
+pub(crate) fn shares_results(cluster: &Cluster) -> Result<bool> {
     let settings = JobResultStoreSettings::from_configuration(cluster.configuration())?;
     Ok(settings.storage_path.is_some())
 }

@@ -199,7 +199,7 @@ async fn an_import_begins_in_an_empty_folder_only_and_goes_on_where_it_was_cut_o
         let error = storage.begin_import(tree, archive).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
     }
-    storage.finish_import(&begun).await.unwrap();
+    storage.finish_import().await.unwrap();
     let whole = storage.read_identity().await.unwrap().unwrap();
     assert_eq!(
         (whole.cluster_uuid, &whole.importing),

@@ -144,6 +144,10 @@ fn foreign_newer_and_doubled_archives_are_refused() {
     let foreign = text.replacen("haExport", "backup", 1);
     assert!(refused(&archive(foreign.as_bytes(), &[])).contains("no archive of"));
 
+    let of_files = text.replacen("\"zookeeper\"", "\"filesystem\"", 1);
+    let none = (&b"znodes.jsonl"[..], EntryType::Regular, &b""[..]);
+    assert!(refused(&archive(of_files.as_bytes(), &[none])).contains("that has none"));
+
     let status = format!("{{\"jobId\":\"{JOB}\",\"status\":\"DONE\"}}\n");
     let twice = status.repeat(2);
     let lines = (&b"znodes.jsonl"[..], EntryType::Regular, twice.as_bytes());

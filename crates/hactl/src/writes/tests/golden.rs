@@ -19,7 +19,7 @@ use crate::writes::{Progress, WritingCommand};
 const UUID: &str = "11111111-2222-3333-4444-555555555555";
 
 /// The text with every uuid replaced, and the folder of the test by one that is the same in each run.
-fn settled(text: &str, folder: &str) -> String {
+pub(crate) fn settled(text: &str, folder: &str) -> String {
     let mut rest = text.replace(folder, "/data/ha");
     let mut settled = String::new();
     while let Some(first) = rest.chars().next() {

@@ -3,3 +3,5 @@ mod golden;
 mod plans;
 mod shown;
 mod world;
+
+pub(crate) use golden::settled;
