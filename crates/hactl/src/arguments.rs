@@ -6,6 +6,7 @@ use ha_cli::{CompletionsArguments, ManArguments};
 use ha_core::configuration::ConfigValue as _;
 use ha_core::ids::JobId;
 
+use crate::cancel::CancelOptions;
 use crate::examples::{self, documented};
 use crate::switchover::SwitchoverOptions;
 use crate::tool_options::ToolOptions;
@@ -43,6 +44,8 @@ pub enum Command {
     Import(PathBuf, WriteOptions),
     /// Change something, or show what would be changed.
     Write(WritingCommand, WriteOptions),
+    /// End a job, or show who would be asked to.
+    Cancel(CancelOptions, WriteOptions),
     /// Move leadership, or show how it would be moved.
     Switchover(SwitchoverOptions, WriteOptions),
 }
@@ -289,14 +292,8 @@ impl Arguments {
                 let switchover = SwitchoverOptions { to, force, timeout };
                 (Command::Switchover(switchover, write.into()), options)
             }
-            CommandWord::Job { word } => {
-                let (command, write, options) = word.into_parts();
-                (Command::Write(command, write), options)
-            }
-            CommandWord::Checkpoint { word } => {
-                let (command, write, options) = word.into_parts();
-                (Command::Write(command, write), options)
-            }
+            CommandWord::Job { word } => word.into_parts(),
+            CommandWord::Checkpoint { word } => word.into_parts(),
             CommandWord::Watch { options } => (Command::Watch, options),
             CommandWord::Import { file, write, options } => (Command::Import(file, write.into()), options),
             CommandWord::Export { file, options } => (Command::Read(Reading::Export { file }), options),
@@ -308,7 +305,7 @@ impl Arguments {
     }
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Duration::parse(text)
 }
 

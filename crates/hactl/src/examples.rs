@@ -109,6 +109,17 @@ foreign stays. It works while no process of the cluster runs. Without --apply no
 ",
     in_folder!("shows what a cleanup of an empty cluster would remove", "cleanup")
 );
+/// On a server that holds the cluster, whose leader answers.
+pub(crate) const CANCEL: &str = "\
+The leader ends the job as it ends jobs, and records that. It is asked again whenever another
+process leads, until the job has ended. Exit code 3: nobody leads or answers, or the job has not
+ended, within --timeout; 1: the job is not known, or ended otherwise. Without --apply nothing is
+asked of the leader but how the job stands.
+
+Example: who would be asked to end a job of the cluster `default`
+  hactl job cancel 0123456789abcdef0123456789abcdef -D high-availability=zookeeper \\
+    -D high-availability.zookeeper.quorum=127.0.0.1:2181 \\
+    -D high-availability.storageDir=/tmp/ha-example";
 pub(crate) const FORGET: &str = "\
 It works while no process of the cluster runs. The job graph goes first, the result last. What is
 forgotten can be submitted again under the same id, and runs from its beginning.

@@ -7,7 +7,8 @@
 //! # Changes
 //! `gc`, `cleanup`, `job forget`, `checkpoint restore` and `doctor --accept-empty-tree` show what they would change, and
 //! change it with `--apply`, as the leader of the cluster: while one of its processes stands in the election they refuse.
-//! See [`Changes`], [`WriteOptions`]. `switchover` asks the leader to step down ([`Switchover`]).
+//! See [`Changes`], [`WriteOptions`]. `switchover` asks the leader to step down ([`Switchover`]), `job cancel` to end a job
+//! ([`Cancellation`]).
 //!
 //! # Flink's data
 //! The same commands read the clusters of Apache Flink 1.13 to 2.x (`--layout`, which is told by what is there unless it
@@ -28,6 +29,7 @@
 
 mod archive;
 mod arguments;
+mod cancel;
 mod cluster;
 mod commands;
 mod doctor;
@@ -43,6 +45,7 @@ mod writes;
 mod writing_arguments;
 
 pub use arguments::{Arguments, Command, Reading};
+pub use cancel::{CancelOptions, Cancellation, CancelledJob};
 pub use cluster::{Backend, Cluster, ClusterHeader, ReadingOptions};
 pub use commands::{
     Blob, Blobs, Checkpoint, Checkpoints, CleanUp, Config, ConfigEntry, Contender, Job, Jobs, Leader,

@@ -9,6 +9,7 @@ use ha_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 use crate::arguments::{Arguments, Command, Reading};
+use crate::cancel::cancel;
 use crate::cluster::Cluster;
 use crate::commands::{Blobs, Checkpoints, Config, Jobs, Leaders, Results, Tree, watch};
 use crate::doctor::Doctor;
@@ -58,6 +59,12 @@ pub async fn run(command: &Command, options: &ToolOptions) -> Result<ExitCode> {
             let written = import(&cluster, file, write_options).await;
             cluster.close().await;
             show_written(written?, options)
+        }
+        Command::Cancel(cancellation, write_options) => {
+            let cluster = open(options).await?;
+            let cancelled = cancel(&cluster, cancellation, write_options).await;
+            cluster.close().await;
+            show_written(cancelled?, options)
         }
         Command::Switchover(switchover, write_options) => {
             let cluster = open(options).await?;

@@ -1,10 +1,13 @@
 //! The commands that change a cluster, as they stand on the command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use ha_core::ids::{CheckpointId, JobId};
 
+use crate::arguments::{Command, duration};
+use crate::cancel::CancelOptions;
 use crate::examples::{self, documented};
 use crate::tool_options::ToolOptions;
 use crate::writes::{WriteOptions, WritingCommand};
@@ -33,6 +36,20 @@ impl From<WriteArguments> for WriteOptions {
 /// What to do with one job.
 #[derive(Debug, Subcommand)]
 pub(crate) enum JobWord {
+    /// End a running job, by asking the leader of the REST endpoint, and wait until it has ended
+    #[command(after_help = examples::CANCEL, after_long_help = documented!(examples::CANCEL, in "cancel/snapshots/hactl__cancel__tests__", "cancel"))]
+    Cancel {
+        /// The job: 32 hexadecimal digits
+        #[arg(value_name = "JOB")]
+        job: JobId,
+        /// How long to wait for a leader, and then for the end of the job
+        #[arg(long, value_name = "DURATION", default_value = "30 s", value_parser = duration)]
+        timeout: Duration,
+        #[command(flatten)]
+        write: WriteArguments,
+        #[command(flatten)]
+        options: ToolOptions,
+    },
     /// Remove everything that is known of a job: job graph, checkpoints, counter, blobs, result
     #[command(after_help = examples::FORGET, after_long_help = documented!(examples::FORGET, changes "forget"))]
     Forget {
@@ -65,12 +82,23 @@ pub(crate) enum CheckpointWord {
     },
 }
 
-type Parts = (WritingCommand, WriteOptions, ToolOptions);
+type Parts = (Command, ToolOptions);
 
 impl JobWord {
     pub(crate) fn into_parts(self) -> Parts {
         match self {
-            Self::Forget { job, write, options } => (WritingCommand::Forget(job), write.into(), options),
+            Self::Cancel {
+                job,
+                timeout,
+                write,
+                options,
+            } => {
+                let cancel = CancelOptions { job, timeout };
+                (Command::Cancel(cancel, write.into()), options)
+            }
+            Self::Forget { job, write, options } => {
+                (Command::Write(WritingCommand::Forget(job), write.into()), options)
+            }
         }
     }
 }
@@ -83,7 +111,10 @@ impl CheckpointWord {
                 id,
                 write,
                 options,
-            } => (WritingCommand::RestoreCheckpoint(job, id), write.into(), options),
+            } => {
+                let command = WritingCommand::RestoreCheckpoint(job, id);
+                (Command::Write(command, write.into()), options)
+            }
         }
     }
 }

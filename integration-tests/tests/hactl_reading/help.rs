@@ -1,6 +1,6 @@
 //! The example in the help of each command works as it is pasted into a shell. Those that name a server are given one.
 
-use std::io::BufRead as _;
+use std::io::{BufRead as _, Write as _};
 use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::Duration;
@@ -29,6 +29,11 @@ async fn make_what_the_examples_expect(admin: &AdminClient) -> Result<()> {
         "{{\"format\":1,\"leaderAddress\":\"http://127.0.0.1:1\",\"leaderSessionId\":\"{session}\",\"epoch\":42}}"
     );
     write(admin, &information, &leader).await?;
+    let job: JobId = "0123456789abcdef0123456789abcdef".parse()?;
+    let address = answer_for(job)?;
+    let information = format!("{cluster}/leader/rest_server/connection_info");
+    let leader = leader.replace("http://127.0.0.1:1", &address);
+    write(admin, &information, &leader).await?;
     let latches = format!("{cluster}/leader/latch");
     if admin.node(&latches).await?.is_none() {
         admin.create(&latches, b"").await?;
@@ -43,7 +48,6 @@ async fn make_what_the_examples_expect(admin: &AdminClient) -> Result<()> {
         let data = latch.to_string();
         admin.client().create(&path, data.as_bytes(), &options).await?;
     }
-    let job: JobId = "0123456789abcdef0123456789abcdef".parse()?;
     let storage = HaStorage::open("/tmp/ha-example", &"default".parse()?, &Environment::system()).await?;
     let name = format!("{:019}", 7);
     let file = storage
@@ -64,6 +68,27 @@ async fn make_what_the_examples_expect(admin: &AdminClient) -> Result<()> {
         &pointer,
     )
     .await
+}
+
+/// A REST endpoint that knows this one job, until the test ends; its address.
+fn answer_for(job: JobId) -> Result<String> {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+    let address = format!("http://{}", listener.local_addr()?);
+    let body = json!({"id": job, "name": "wordcount", "status": "RUNNING"}).to_string();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut lines = std::io::BufReader::new(&stream)
+                .lines()
+                .map_while(std::result::Result::ok);
+            while lines.next().is_some_and(|line| !line.is_empty()) {}
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close",
+                body.len()
+            );
+            let _ = stream.write_all(format!("{head}\r\n\r\n{body}").as_bytes());
+        }
+    });
+    Ok(address)
 }
 
 /// Makes a znode, or gives it other data.

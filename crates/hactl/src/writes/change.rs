@@ -18,6 +18,8 @@ pub enum Action {
     WriteFile,
     /// A file is deleted.
     DeleteFile,
+    /// A process of the cluster is asked over REST.
+    SendRequest,
 }
 
 /// What became of a change.
@@ -38,9 +40,9 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {
-    /// `createZnode`, `setZnode`, `deleteZnode`, `writeFile` or `deleteFile`.
+    /// `createZnode`, `setZnode`, `deleteZnode`, `writeFile`, `deleteFile` or `sendRequest`.
     pub action: Action,
-    /// The znode or the file.
+    /// The znode or the file; of a request its method and URL.
     pub path: String,
     /// The size of what is written or deleted, in bytes; `null` where it is not known before.
     pub size: Option<u64>,
@@ -69,7 +71,10 @@ impl Change {
 
     /// Whether it is about a znode.
     pub(crate) fn is_of_znode(&self) -> bool {
-        !matches!(self.action, Action::WriteFile | Action::DeleteFile)
+        matches!(
+            self.action,
+            Action::CreateZnode | Action::SetZnode | Action::DeleteZnode
+        )
     }
 
     /// For people: two lines, the path on one of its own, to be copied whole.
@@ -80,6 +85,7 @@ impl Change {
             Action::DeleteZnode => "delete znode",
             Action::WriteFile => "write file",
             Action::DeleteFile => "delete file",
+            Action::SendRequest => "send",
         };
         let outcome = match self.outcome {
             Outcome::Planned => "",
