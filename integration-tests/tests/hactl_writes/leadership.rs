@@ -49,6 +49,18 @@ async fn leadership_moves_to_whoever_is_next_and_to_a_named_process_and_a_job_en
     let asked = moved["changes"].as_array().map(Vec::len);
     ensure!(asked == Some(2), "the one between, and the leader: {moved:#}");
 
+    // By force: the latch is deleted, whatever its owner does.
+    let standing = cluster
+        .wait_until_standing(&admin, &processes.iter().collect::<Vec<_>>())
+        .await?;
+    let moved = cluster.hactl(&["switchover", "--force", "--apply"]).await?;
+    ensure!(moved["changes"][0]["action"] == "deleteZnode", "{moved:#}");
+    ensure!(
+        moved["changes"][0]["path"] == standing.latch.as_str(),
+        "{moved:#}"
+    );
+    ensure!(moved["leads"]["name"] != first.process.as_str(), "{moved:#}");
+
     let output = cluster
         .run("hactl", &["switchover", "--to", "nobody", "--apply"])
         .await?;

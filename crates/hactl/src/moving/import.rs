@@ -36,7 +36,7 @@ pub(crate) async fn import(cluster: &Cluster, file: &Path, options: &WriteOption
     }
     let audit = options.audit.as_deref();
     let audit = Audit::open(audit, IMPORT, header.location.clone(), cluster.environment())?;
-    let interruption = Interruption::listen()?;
+    let interruption = Interruption::listen(cluster.environment())?;
     let mut importing = Importing::begin(cluster, plan, reader, audit, interruption).await?;
     let ended = importing.run().await.err();
     let plan = importing.end().await;

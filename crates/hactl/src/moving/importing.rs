@@ -146,7 +146,7 @@ impl Importing {
         Ok(())
     }
 
-    fn check_interruption(&mut self) -> Result<()> {
+    fn check_interruption(&self) -> Result<()> {
         match self.interruption.is_requested() {
             true => Err(Interruption::error()),
             false => Ok(()),

@@ -103,6 +103,14 @@ fn open(path: &Path) -> Result<(File, String)> {
     let name = path.display().to_string();
     let file = OpenOptions::new().create(true).append(true).open(path);
     let file = file.map_err(|error| failed(error, &name, "cannot be opened"))?;
+    // The name of a file that was made just now has to last too.
+    let folder = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|error| failed(error, &name, "cannot be made durable"))?;
     Ok((file, name))
 }
 

@@ -43,7 +43,7 @@ pub(crate) async fn write(
     let audit = options.audit.as_deref();
     let mut audit = Audit::open(audit, command.name(), location, cluster.environment())?;
     cluster.backend().nodes().await?;
-    let mut interruption = Interruption::listen()?;
+    let interruption = Interruption::listen(cluster.environment())?;
     let (mut grant, view) = Grant::take(cluster, command.name()).await?;
     let planned = tokio::select! {
         biased;
@@ -52,15 +52,7 @@ pub(crate) async fn write(
     };
     let written = match planned {
         Ok(mut plan) => {
-            let ended = execute(
-                &mut plan,
-                &mut grant,
-                &view,
-                &mut audit,
-                &mut interruption,
-                &progress,
-            )
-            .await;
+            let ended = execute(&mut plan, &mut grant, &view, &mut audit, &interruption, &progress).await;
             Ok((report(command, cluster.header(), plan, true), ended))
         }
         Err(error) => Err(error),
@@ -75,7 +67,7 @@ async fn execute(
     grant: &mut Grant,
     view: &View,
     audit: &mut Audit,
-    interruption: &mut Interruption,
+    interruption: &Interruption,
     progress: &Progress,
 ) -> Option<Error> {
     let length = u64::try_from(plan.steps.len()).unwrap_or(u64::MAX);

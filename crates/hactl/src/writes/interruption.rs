@@ -1,11 +1,13 @@
-use futures::FutureExt as _;
+use ha_cli::stop_on_signal;
+use ha_core::environment::{Environment, TaskScope};
 use ha_core::{Error, ErrorKind, Result};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
-/// SIGINT and SIGTERM, which end a command between two changes.
+/// SIGINT and SIGTERM: the first one ends a command between two changes, the second one at once.
 pub(crate) struct Interruption {
-    interrupt: Signal,
-    terminate: Signal,
+    stop: CancellationToken,
+    /// What listens.
+    _scope: TaskScope,
 }
 
 impl Interruption {
@@ -13,29 +15,22 @@ impl Interruption {
     ///
     /// # Errors
     /// `Internal`: the system refuses.
-    pub(crate) fn listen() -> Result<Self> {
-        let listen = |kind| {
-            signal(kind).map_err(|error| {
-                Error::new(ErrorKind::Internal, "the signals cannot be listened to").caused_by(error)
-            })
-        };
+    pub(crate) fn listen(environment: &Environment) -> Result<Self> {
+        let scope = environment.task_scope();
         Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
+            stop: stop_on_signal(&scope)?,
+            _scope: scope,
         })
     }
 
     /// Completes at the first of them.
-    pub(crate) async fn requested(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
+    pub(crate) async fn requested(&self) {
+        self.stop.cancelled().await;
     }
 
     /// Whether one has come.
-    pub(crate) fn is_requested(&mut self) -> bool {
-        self.requested().now_or_never().is_some()
+    pub(crate) fn is_requested(&self) -> bool {
+        self.stop.is_cancelled()
     }
 
     /// What a command that was ended so says.
