@@ -1,4 +1,4 @@
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, BufWriter, ErrorKind, Write as _};
 
 use ha_core::{Effect, Error, ErrorKind as Kind};
 use serde::Serialize;
@@ -9,21 +9,29 @@ use serde::Serialize;
 /// Stdout cannot be written for another reason, for instance a full disk.
 pub fn write_stdout(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    unless_closed(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// Writes one JSON document, indented, with a newline at its end, as it is made: it may be long.
+///
+/// # Errors
+/// As [`write_stdout`]; the value cannot be written as JSON, of which a part is written then.
+pub fn write_json<T: Serialize>(value: &T) -> io::Result<()> {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    unless_closed(
+        serde_json::to_writer_pretty(&mut stdout, value)
+            .map_err(io::Error::from)
+            .and_then(|()| stdout.write_all(b"\n"))
+            .and_then(|()| stdout.flush()),
+    )
+}
+
+/// A reader that closed the pipe is no error.
+fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
-}
-
-/// Writes one JSON document, indented, with a newline at its end.
-///
-/// # Errors
-/// As [`write_stdout`]; the value cannot be written as JSON.
-pub fn write_json<T: Serialize>(value: &T) -> io::Result<()> {
-    let mut text = serde_json::to_string_pretty(value)?;
-    text.push('\n');
-    write_stdout(&text)
 }
 
 /// Writes a sentence beside the data to stderr. Nothing can be done when stderr is closed.

@@ -23,6 +23,11 @@ pub(crate) trait Body: Serialize {
     /// For people.
     fn table(&self, view: &View) -> String;
 
+    /// The same in pieces, for what may be long: each is made when it is asked for.
+    fn pieces<'a>(&'a self, view: &'a View) -> Box<dyn Iterator<Item = String> + 'a> {
+        Box::new(std::iter::once_with(|| self.table(view)))
+    }
+
     /// In one sentence, that there is nothing to show. It goes to stderr, beside an empty table or list.
     fn emptiness(&self) -> Option<String> {
         None
@@ -34,20 +39,20 @@ pub(crate) trait Body: Serialize {
     }
 }
 
-/// A whole answer for people: the cluster, the table, what is broken.
-pub(crate) fn text_of<T: Body>(report: &Report<T>, view: &View) -> String {
-    let mut text = String::new();
-    render::push_words(
-        &mut text,
-        &format!(
-            "Cluster {} ({}) at ",
-            report.cluster.cluster_id, report.cluster.mode
-        ),
-        &render::escaped(&report.cluster.location),
-        "  ",
-    );
-    text.push('\n');
-    text.push_str(&report.body.table(view));
-    text.push_str(&render::broken_section(&report.broken));
-    text
+/// A whole answer for people, in pieces: the cluster, the table, what is broken.
+pub(crate) fn text_of<'a, T: Body>(
+    report: &'a Report<T>,
+    view: &'a View,
+) -> impl Iterator<Item = String> + use<'a, T> {
+    let heading = || {
+        let cluster = &report.cluster;
+        let first = format!("Cluster {} ({}) at ", cluster.cluster_id, cluster.mode);
+        let mut text = String::new();
+        render::push_words(&mut text, &first, &render::escaped(&cluster.location), "  ");
+        text.push('\n');
+        text
+    };
+    std::iter::once_with(heading)
+        .chain(report.body.pieces(view))
+        .chain(std::iter::once_with(|| render::broken_section(&report.broken)))
 }

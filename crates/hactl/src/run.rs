@@ -6,7 +6,6 @@ use ha_cli::{
 use ha_core::configuration::{Configuration, HighAvailabilityOptions};
 use ha_core::environment::Environment;
 use ha_core::{Error, ErrorKind, Result};
-use serde::Serialize;
 
 use crate::arguments::{Arguments, Command, Reading};
 use crate::cancel::cancel;
@@ -93,9 +92,7 @@ fn show_written<T: Body>(
     (report, ended): (Report<T>, Option<Error>),
     options: &ToolOptions,
 ) -> Result<ExitCode> {
-    let environment = Environment::system();
-    let format = options.shared.output();
-    write(&report, |view| text_of(&report, view), &environment, format)?;
+    write(&report, &Environment::system(), options.shared.output())?;
     match ended {
         Some(error) => Err(error),
         None => Ok(ExitCode::Success),
@@ -108,7 +105,11 @@ fn show_config(
     format: OutputFormat,
 ) -> Result<ExitCode> {
     let config = Config::of(configuration);
-    write(&config, |view| config.table(view), environment, format)?;
+    match format {
+        OutputFormat::Json => write_json(&config),
+        OutputFormat::Table => write_stdout(&config.table(&View::of_stdout(environment))),
+    }
+    .map_err(unwritten)?;
     // What is wrong with it is said after it was shown.
     for warning in HighAvailabilityOptions::validate(configuration)? {
         tracing::warn!("{warning}");
@@ -139,7 +140,7 @@ async fn answer(
 }
 
 fn show<T: Body>(report: Report<T>, environment: &Environment, format: OutputFormat) -> Result<ExitCode> {
-    write(&report, |view| text_of(&report, view), environment, format)?;
+    write(&report, environment, format)?;
     if let Some(sentence) = report.body.emptiness() {
         write_note(&sentence);
     }
@@ -150,19 +151,19 @@ fn show<T: Body>(report: Report<T>, environment: &Environment, format: OutputFor
     })
 }
 
-fn write<T: Serialize>(
-    document: &T,
-    text: impl FnOnce(&View) -> String,
-    environment: &Environment,
-    format: OutputFormat,
-) -> Result<()> {
+fn write<T: Body>(report: &Report<T>, environment: &Environment, format: OutputFormat) -> Result<()> {
     match format {
-        OutputFormat::Json => write_json(document),
-        OutputFormat::Table => write_stdout(&text(&View::of_stdout(environment))),
+        OutputFormat::Json => write_json(report),
+        OutputFormat::Table => {
+            let view = View::of_stdout(environment);
+            text_of(report, &view).try_for_each(|piece| write_stdout(&piece))
+        }
     }
-    .map_err(|error| {
-        Error::new(ErrorKind::Unavailable, "the answer cannot be written")
-            .at("stdout")
-            .caused_by(error)
-    })
+    .map_err(unwritten)
+}
+
+fn unwritten(error: std::io::Error) -> Error {
+    Error::new(ErrorKind::Unavailable, "the answer cannot be written")
+        .at("stdout")
+        .caused_by(error)
 }

@@ -15,11 +15,18 @@ pub struct EnsembleOptions {
     pub force_sync: bool,
     /// Whether servers reach each other's quorum ports through links that a test can cut.
     pub peer_links: bool,
+    /// The most memory that a server's heap takes, in MiB.
+    pub heap: u32,
 }
 
 impl EnsembleOptions {
     /// ZooKeeper's `initLimit`: generous, for servers that start on a busy machine.
     pub(super) const INIT_LIMIT: u32 = 20;
+
+    /// The heap as an option of Java.
+    pub(super) fn heap_flag(&self) -> String {
+        format!("-Xmx{}m", self.heap)
+    }
 
     /// One server that stands alone.
     pub fn standalone() -> Self {
@@ -30,6 +37,7 @@ impl EnsembleOptions {
             max_session_timeout: Duration::from_secs(60),
             force_sync: false,
             peer_links: false,
+            heap: 128,
         }
     }
 
@@ -66,6 +74,13 @@ impl EnsembleOptions {
     #[must_use]
     pub fn with_max_session_timeout(mut self, max_session_timeout: Duration) -> Self {
         self.max_session_timeout = max_session_timeout;
+        self
+    }
+
+    /// The same with another bound of the heap, in MiB.
+    #[must_use]
+    pub fn with_heap(mut self, heap: u32) -> Self {
+        self.heap = heap;
         self
     }
 

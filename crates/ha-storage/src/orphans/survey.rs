@@ -122,6 +122,11 @@ impl Survey {
         &self.files
     }
 
+    /// The files, unread, to be kept in another form.
+    pub fn into_files(self) -> Vec<ObservedFile> {
+        self.files
+    }
+
     /// What is not of the layout.
     pub fn foreign(&self) -> &[ForeignFile] {
         &self.foreign

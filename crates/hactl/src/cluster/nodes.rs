@@ -10,6 +10,8 @@ use ha_zookeeper::paths::ClusterPaths;
 
 /// How many requests are under way at a time.
 const CONCURRENCY: usize = 64;
+/// How many nodes are read, and so held in memory, at a time where there may be many thousand.
+pub(crate) const PART: usize = 256;
 /// The deepest tree that is walked: ours has 4 levels, and a foreign one must not be endless.
 const MAX_DEPTH: usize = 32;
 
@@ -72,6 +74,16 @@ impl Nodes {
     /// broken entry.
     pub(crate) async fn children(&self, path: &str, broken: &mut Vec<BrokenEntry>) -> Result<Vec<Node>> {
         let names = self.names(path).await?.unwrap_or_default();
+        self.some_children(path, &names, broken).await
+    }
+
+    /// The same of some of the children: those of these names.
+    pub(crate) async fn some_children(
+        &self,
+        path: &str,
+        names: &[String],
+        broken: &mut Vec<BrokenEntry>,
+    ) -> Result<Vec<Node>> {
         let paths = names.iter().map(|name| ClusterPaths::child(path, name)).collect();
         self.get_all(paths, broken).await
     }

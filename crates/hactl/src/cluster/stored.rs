@@ -24,7 +24,7 @@ pub(crate) struct StoredGraph {
     /// Whether the state file is what its pointer or its own header says; `None` where that cannot be told.
     pub(crate) readable: Option<bool>,
     /// The end that was decided, where it is recorded beside the graph.
-    pub(crate) terminal: Option<JobResultEntry>,
+    pub(crate) terminal: Option<Box<JobResultEntry>>,
 }
 
 /// A checkpoint that is there.

@@ -10,7 +10,7 @@ use ha_zookeeper::codec::{Pointer, decode_counter, decode_status};
 use ha_zookeeper::paths::ClusterPaths;
 
 use super::stored::{JobPlace, StoredCheckpoint, StoredGraph, StoredJobs, foreign, verify_states};
-use super::{Cluster, Node, Nodes};
+use super::{Cluster, Node, Nodes, PART};
 
 const JOB_ID: &str = "a job id of 32 lower-case hexadecimal digits";
 const CHECKPOINT_ID: &str = "a checkpoint id of 19 digits";
@@ -31,47 +31,62 @@ pub(super) async fn jobs(
         ..StoredJobs::default()
     };
     let storage = storage(cluster, broken).await;
-    let pointers = job_graph_pointers(nodes, paths, broken).await?;
-    let files = pointers
-        .iter()
-        .map(|(_, _, pointer)| pointer.file.clone())
-        .collect();
-    let readable = verify(
-        nodes,
-        storage.as_deref(),
-        files,
-        pointers.iter().map(|(_, node, _)| node),
-        broken,
-    )
-    .await?;
-    for ((job_id, node, pointer), readable) in pointers.into_iter().zip(readable) {
-        let Some(readable) = readable else {
-            continue;
-        };
-        stored.graphs.insert(
-            job_id,
-            StoredGraph {
+    let parent = paths.job_graphs();
+    // A map that is made of all at once takes less than one that grew.
+    let mut graphs = Vec::new();
+    for names in nodes.names(&parent).await?.unwrap_or_default().chunks(PART) {
+        let pointers = job_graph_pointers(nodes, &parent, names, broken).await?;
+        let files = pointers
+            .iter()
+            .map(|(_, _, pointer)| pointer.file.clone())
+            .collect();
+        let readable = verify(
+            nodes,
+            storage.as_deref(),
+            files,
+            pointers.iter().map(|(_, node, _)| node),
+            broken,
+        )
+        .await?;
+        let pointers = pointers.into_iter().zip(readable);
+        graphs.extend(pointers.filter_map(|((job_id, node, pointer), readable)| {
+            let graph = StoredGraph {
                 name: pointer.name,
                 path: node.path,
                 file: pointer.file.path,
                 size: pointer.file.size,
-                readable: Some(readable),
-                terminal: pointer.terminal,
-            },
-        );
+                readable: Some(readable?),
+                terminal: pointer.terminal.map(Box::new),
+            };
+            Some((job_id, graph))
+        }));
     }
+    stored.graphs = graphs.into_iter().collect();
     read_checkpoint_ids(nodes, paths, &mut stored, broken).await?;
-    for node in nodes.children(&paths.running_jobs(), broken).await? {
-        let Some(job_id) = JobId::from_name(node.name()) else {
-            broken.push(foreign(node.name(), &node.path, JOB_ID));
-            continue;
-        };
-        match decode_status(&node.path, &node.data) {
-            Ok(status) => drop(stored.registry.insert(job_id, status)),
-            Err(error) => broken.push(BrokenEntry::from_error(node.name(), node.path.clone(), &error)),
+    read_registry(nodes, paths, &mut stored, broken).await?;
+    Ok(stored)
+}
+
+async fn read_registry(
+    nodes: &Nodes,
+    paths: &ClusterPaths,
+    stored: &mut StoredJobs,
+    broken: &mut Vec<BrokenEntry>,
+) -> Result<()> {
+    let parent = paths.running_jobs();
+    for names in nodes.names(&parent).await?.unwrap_or_default().chunks(PART) {
+        for node in nodes.some_children(&parent, names, broken).await? {
+            let Some(job_id) = JobId::from_name(node.name()) else {
+                broken.push(foreign(node.name(), &node.path, JOB_ID));
+                continue;
+            };
+            match decode_status(&node.path, &node.data) {
+                Ok(status) => drop(stored.registry.insert(job_id, status)),
+                Err(error) => broken.push(BrokenEntry::from_error(node.name(), node.path.clone(), &error)),
+            }
         }
     }
-    Ok(stored)
+    Ok(())
 }
 
 /// The ends of jobs that are decided in the pointers of their job graphs. Reads no file.
@@ -80,19 +95,28 @@ pub(super) async fn decided_results(
     paths: &ClusterPaths,
     broken: &mut Vec<BrokenEntry>,
 ) -> Result<Vec<JobResultEntry>> {
-    let pointers = job_graph_pointers(nodes, paths, broken).await?;
-    let decided = pointers.into_iter();
-    Ok(decided.filter_map(|(_, _, pointer)| pointer.terminal).collect())
+    let parent = paths.job_graphs();
+    let mut decided = Vec::new();
+    for names in nodes.names(&parent).await?.unwrap_or_default().chunks(PART) {
+        let pointers = job_graph_pointers(nodes, &parent, names, broken).await?;
+        decided.extend(
+            pointers
+                .into_iter()
+                .filter_map(|(_, _, pointer)| pointer.terminal),
+        );
+    }
+    Ok(decided)
 }
 
-/// The pointers of job graphs that can be read.
+/// The pointers of job graphs that can be read, of some of the jobs.
 async fn job_graph_pointers(
     nodes: &Nodes,
-    paths: &ClusterPaths,
+    parent: &str,
+    names: &[String],
     broken: &mut Vec<BrokenEntry>,
 ) -> Result<Vec<(JobId, Node, Pointer)>> {
     let mut pointers = Vec::new();
-    for node in nodes.children(&paths.job_graphs(), broken).await? {
+    for node in nodes.some_children(parent, names, broken).await? {
         let Some(job_id) = JobId::from_name(node.name()) else {
             broken.push(foreign(node.name(), &node.path, JOB_ID));
             continue;
@@ -118,26 +142,27 @@ async fn read_checkpoint_ids(
             None => broken.push(foreign(&name, &ClusterPaths::child(&paths.jobs(), &name), JOB_ID)),
         }
     }
-    let found: Vec<_> = stream::iter(job_ids)
+    let mut reads = stream::iter(job_ids)
         .map(|job_id| async move {
             let names = nodes.names(&paths.checkpoints(job_id)).await?;
             let counter = nodes.get(&paths.checkpoint_id_counter(job_id)).await?;
             Result::Ok((job_id, names.unwrap_or_default(), counter))
         })
-        .buffered(CONCURRENCY)
-        .try_collect()
-        .await?;
-    for (job_id, names, counter) in found {
+        .buffered(CONCURRENCY);
+    let (mut checkpoints, mut next_checkpoints) = (Vec::new(), Vec::new());
+    while let Some((job_id, names, counter)) = reads.try_next().await? {
         // Foreign names are reported by `hactl checkpoints JOB`, where they hide nothing either.
         let ids = names
             .iter()
             .filter_map(|name| CheckpointId::from_name(name))
             .collect();
-        stored.checkpoints.insert(job_id, ids);
+        checkpoints.push((job_id, ids));
         if let Some(next) = counter.and_then(|counter| next_checkpoint(job_id, &counter, broken)) {
-            stored.next_checkpoint.insert(job_id, next);
+            next_checkpoints.push((job_id, next));
         }
     }
+    stored.checkpoints = checkpoints.into_iter().collect();
+    stored.next_checkpoint = next_checkpoints.into_iter().collect();
     Ok(())
 }
 

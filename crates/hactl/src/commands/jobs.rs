@@ -1,7 +1,7 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ha_core::Result;
-use ha_core::ids::{ComponentId, JobId};
+use ha_core::ids::{CheckpointId, ComponentId, JobId};
 use ha_core::jobs::{JobResult, JobSchedulingStatus};
 use serde::Serialize;
 
@@ -65,76 +65,90 @@ impl Jobs {
     pub async fn read(cluster: &Cluster) -> Result<Report<Self>> {
         let leaders = Leaders::read(cluster).await?;
         let mut broken = leaders.broken;
-        let stored = cluster.stored_jobs(&mut broken).await?;
-        let graphs = stored.graphs.values();
-        let decided = graphs.filter_map(|graph| graph.terminal.clone()).collect();
-        let results = Results::collect(cluster, decided, &mut broken).await?;
-        let leaders = leaders.body.leaders.into_iter();
-        let addresses: BTreeMap<_, _> = leaders
-            .filter_map(|leader| Some((leader.component, leader.address?)))
+        let mut addresses: BTreeMap<_, _> = leaders
+            .body
+            .leaders
+            .into_iter()
+            .filter_map(|leader| {
+                let component = ComponentId::parse(&leader.component).ok()?;
+                Some((component.job_id()?, leader.address?))
+            })
             .collect();
-        let mut jobs: BTreeMap<JobId, Job> = BTreeMap::new();
-        let ids = stored
+        let mut stored = cluster.stored_jobs(&mut broken).await?;
+        let graphs = stored.graphs.values_mut();
+        let decided = graphs.filter_map(|graph| graph.terminal.take()).map(|end| *end);
+        let mut results = Results::collect(cluster, decided.collect(), &mut broken).await?;
+        let ids: BTreeSet<JobId> = stored
             .graphs
             .keys()
             .chain(stored.checkpoints.keys())
             .chain(stored.registry.keys())
-            .chain(results.keys());
-        for &id in ids {
-            jobs.entry(id).or_insert_with(|| {
-                let result = results.get(&id);
-                let component = ComponentId::job_manager(id);
-                let leader = addresses.get(component.as_str()).cloned();
-                Job::of(id, &stored, result, leader)
-            });
+            .chain(results.keys())
+            .copied()
+            .collect();
+        // What was read of a job is moved: there may be many thousand.
+        let mut jobs = Vec::with_capacity(ids.len());
+        for id in ids {
+            let leader = addresses.remove(&id);
+            jobs.push(Job::take(id, &mut stored, results.remove(&id), leader));
         }
         broken.sort_by(|a, b| a.path.cmp(&b.path));
         broken.dedup_by(|a, b| a.path == b.path && a.reason == b.reason);
         Ok(Report {
             cluster: cluster.header(),
-            body: Self {
-                jobs: jobs.into_values().collect(),
-            },
+            body: Self { jobs },
             broken,
         })
     }
 }
 
 impl Job {
-    fn of(id: JobId, stored: &StoredJobs, result: Option<&RecordedResult>, leader: Option<String>) -> Self {
-        let graph = stored.graphs.get(&id);
-        let registry = stored.registry.get(&id).copied();
-        let checkpoints = stored.checkpoints.get(&id).map(Vec::as_slice).unwrap_or_default();
+    /// Takes what was read of a job out of all that was.
+    fn take(
+        id: JobId,
+        stored: &mut StoredJobs,
+        result: Option<RecordedResult>,
+        leader: Option<String>,
+    ) -> Self {
+        let registry = stored.registry.remove(&id);
         let runs = match stored.has_registry {
             true => registry == Some(JobSchedulingStatus::Running),
             false => leader.is_some(),
         };
-        let status = match (result, graph) {
-            (Some(result), _) => result.status.clone(),
-            (None, Some(_)) if runs => "RUNNING".to_owned(),
-            (None, Some(_)) => "CREATED".to_owned(),
-            (None, None) => "UNKNOWN".to_owned(),
-        };
-        Self {
+        let checkpoints = stored.checkpoints.remove(&id).unwrap_or_default();
+        let mut job = Self {
             id,
-            name: result
-                .map(|result| result.name.clone())
-                .filter(|name| !name.is_empty())
-                .or_else(|| graph.and_then(|graph| graph.name.clone())),
-            status,
-            clean_up: result.map(|result| result.clean_up),
+            name: None,
+            status: "UNKNOWN".to_owned(),
+            clean_up: None,
             registry: registry.map(|status| status.name().to_owned()),
             leader,
             checkpoints: checkpoints.len(),
             latest_checkpoint_id: checkpoints.last().map(|id| id.get()),
-            next_checkpoint_id: stored.next_checkpoint.get(&id).map(|id| id.get()),
-            job_graph: graph.map(|graph| graph.path.clone()),
-            job_graph_file: graph.map(|graph| graph.file.clone()),
-            job_graph_size: graph.map(|graph| graph.size),
-            job_graph_readable: graph.and_then(|graph| graph.readable),
-            end_time: result.and_then(|result| result.end_time),
-            reason: result.and_then(|result| result.reason.clone()),
+            next_checkpoint_id: stored.next_checkpoint.remove(&id).map(CheckpointId::get),
+            job_graph: None,
+            job_graph_file: None,
+            job_graph_size: None,
+            job_graph_readable: None,
+            end_time: None,
+            reason: None,
+        };
+        if let Some(graph) = stored.graphs.remove(&id) {
+            job.status = if runs { "RUNNING" } else { "CREATED" }.to_owned();
+            job.name = graph.name;
+            job.job_graph = Some(graph.path);
+            job.job_graph_file = Some(graph.file);
+            job.job_graph_size = Some(graph.size);
+            job.job_graph_readable = graph.readable;
         }
+        if let Some(result) = result {
+            job.status = result.status;
+            job.name = Some(result.name).filter(|name| !name.is_empty()).or(job.name);
+            job.clean_up = Some(result.clean_up);
+            job.end_time = result.end_time;
+            job.reason = result.reason;
+        }
+        job
     }
 }
 
@@ -162,34 +176,42 @@ impl Body for Jobs {
     }
 
     fn table(&self, view: &View) -> String {
-        if self.jobs.is_empty() {
-            return String::new();
-        }
-        let rows = self.jobs.iter().map(|job| {
-            let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |n| n.to_string());
-            let status = match job.clean_up {
-                Some(CleanUp::Pending) => format!("{} (clean-up pending)", job.status),
-                Some(CleanUp::Done) | None => job.status.clone(),
-            };
-            let name = job.name.as_deref().map(render::escaped);
-            let leader = job.leader.as_deref().map(render::escaped);
-            [
-                Cell::from(job.id.to_string()),
-                name.unwrap_or_else(|| "-".to_owned()).into(),
-                status_cell(&job.status, status),
-                job.checkpoints.to_string().into(),
-                number(job.latest_checkpoint_id).into(),
-                leader.unwrap_or_else(|| "-".to_owned()).into(),
-            ]
-        });
-        let mut text = render::table(view, ["JOB", "NAME", "STATUS", "KEPT", "LATEST", "LEADER"], rows);
-        for job in &self.jobs {
-            if let Some(reason) = &job.reason {
-                text.push('\n');
-                let first = format!("{} failed: ", job.id);
-                render::push_words(&mut text, &first, &render::escaped(reason), "  ");
-            }
-        }
-        text
+        self.pieces(view).collect()
     }
+
+    fn pieces<'a>(&'a self, view: &'a View) -> Box<dyn Iterator<Item = String> + 'a> {
+        if self.jobs.is_empty() {
+            return Box::new(std::iter::empty());
+        }
+        let headings = ["JOB", "NAME", "STATUS", "KEPT", "LATEST", "LEADER"];
+        let table = render::long_table(view, headings, self.jobs.iter().map(row));
+        Box::new(table.chain(self.jobs.iter().filter_map(reason)))
+    }
+}
+
+fn row(job: &Job) -> [Cell; 6] {
+    let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |n| n.to_string());
+    let status = match job.clean_up {
+        Some(CleanUp::Pending) => format!("{} (clean-up pending)", job.status),
+        Some(CleanUp::Done) | None => job.status.clone(),
+    };
+    let name = job.name.as_deref().map(render::escaped);
+    let leader = job.leader.as_deref().map(render::escaped);
+    [
+        Cell::from(job.id.to_string()),
+        name.unwrap_or_else(|| "-".to_owned()).into(),
+        status_cell(&job.status, status),
+        job.checkpoints.to_string().into(),
+        number(job.latest_checkpoint_id).into(),
+        leader.unwrap_or_else(|| "-".to_owned()).into(),
+    ]
+}
+
+/// Why a job failed, below the table.
+fn reason(job: &Job) -> Option<String> {
+    let reason = job.reason.as_deref()?;
+    let mut text = "\n".to_owned();
+    let first = format!("{} failed: ", job.id);
+    render::push_words(&mut text, &first, &render::escaped(reason), "  ");
+    Some(text)
 }

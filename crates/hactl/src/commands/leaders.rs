@@ -1,3 +1,4 @@
+use futures::{StreamExt as _, stream};
 use ha_core::Result;
 use ha_core::health::BrokenEntry;
 use ha_core::ids::{ComponentId, LeaderSessionId};
@@ -8,6 +9,9 @@ use serde::Serialize;
 use crate::cluster::{Cluster, FlinkContender, FlinkLeader, Node, Nodes, flink_leaders};
 use crate::render::{self, Cell, Tone, View};
 use crate::report::{Body, Report};
+
+/// How many leaders are asked for at a time.
+const CONCURRENCY: usize = 64;
 
 /// Who leads, and who stands in the election.
 ///
@@ -127,43 +131,37 @@ pub(crate) async fn read_leaders(
     let mut components = Vec::new();
     for name in nodes.names(&paths.leader()).await?.unwrap_or_default() {
         let path = ClusterPaths::child(&paths.leader(), &name);
-        if name == "latch" {
-            let found = read_latches(nodes, &path, broken).await?;
-            contenders.extend(
-                found
-                    .iter()
-                    .enumerate()
-                    .map(|(place, latch)| latch.contender(place, None)),
-            );
-            latches.extend(found);
-        } else if let Some(election) = name.strip_prefix("latch-") {
-            let found = read_latches(nodes, &path, broken).await?;
-            let election = Some(election.to_owned());
-            contenders.extend(
-                found
-                    .iter()
-                    .enumerate()
-                    .map(|(place, latch)| latch.contender(place, election.clone())),
-            );
-            latches.extend(found);
-        } else {
-            match ComponentId::parse(&name) {
-                Ok(component) => components.push(component),
-                Err(error) => broken.push(BrokenEntry::from_error(name, path, &error)),
+        let election = match name.strip_prefix("latch-") {
+            Some(election) => Some(election.to_owned()),
+            None if name == "latch" => None,
+            None => {
+                match ComponentId::parse(&name) {
+                    Ok(component) => components.push(component),
+                    Err(error) => broken.push(BrokenEntry::from_error(name, path, &error)),
+                }
+                continue;
+            }
+        };
+        let found = read_latches(nodes, &path, broken).await?;
+        let stand = |(place, latch): (_, &Latch)| latch.contender(place, election.clone());
+        contenders.extend(found.iter().enumerate().map(stand));
+        latches.extend(found);
+    }
+    let latches = &latches;
+    let mut reads = stream::iter(components)
+        .map(|component| async move { (read_leader(nodes, paths, &component, latches).await, component) })
+        .buffered(CONCURRENCY);
+    while let Some((read, component)) = reads.next().await {
+        match read {
+            Ok(leader) => leaders.push(leader),
+            Err(error) if error.is_retryable() => return Err(error),
+            Err(error) => {
+                let path = paths.connection_info(&component);
+                broken.push(BrokenEntry::from_error(component.as_str(), path, &error));
             }
         }
     }
-    for component in components {
-        match read_leader(nodes, paths, &component, &latches).await {
-            Ok(leader) => leaders.push(leader),
-            Err(error) if error.is_retryable() => return Err(error),
-            Err(error) => broken.push(BrokenEntry::from_error(
-                component.as_str(),
-                paths.connection_info(&component),
-                &error,
-            )),
-        }
-    }
+    drop(reads);
     Ok(Leaders {
         leaders,
         contenders,

@@ -23,6 +23,7 @@ mod report;
 mod server_settings;
 mod sizes;
 mod snapshot;
+mod state_files;
 #[cfg(test)]
 mod tests;
 

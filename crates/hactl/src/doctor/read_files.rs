@@ -11,12 +11,17 @@ use super::snapshot::FileState;
 const FILES_AT_A_TIME: usize = 4;
 
 impl TreeReader<'_> {
-    /// Reads the file of each pointer.
-    pub(super) async fn read_files(&mut self, storage: &HaStorage) -> Result<()> {
-        let files = std::mem::take(&mut self.files);
+    /// Reads the file of each pointer that was added, and keeps the pointers that are not as they should be.
+    pub(super) async fn look_at_files(&mut self) -> Result<()> {
+        let mut pending = std::mem::take(&mut self.pending);
+        let Some(storage) = self.storage else {
+            pending.retain(|(pointer, _)| pointer.named.is_err());
+            let pointers = pending.into_iter().map(|(pointer, _)| pointer);
+            self.read.tree.pointers.extend(pointers);
+            return Ok(());
+        };
         let nodes = self.nodes;
-        let pointers = std::mem::take(&mut self.read.tree.pointers);
-        let mut reads = stream::iter(pointers.into_iter().zip(files))
+        let mut reads = stream::iter(pending)
             .map(|(mut pointer, file)| async move {
                 let (Ok(named), Some((file, mzxid))) = (&mut pointer.named, file) else {
                     return Result::Ok((Some(pointer), None));
@@ -27,8 +32,10 @@ impl TreeReader<'_> {
                     false => (FileState::Misplaced, None),
                 };
                 named.state = state;
-                if matches!(named.state, FileState::Whole | FileState::Misplaced) {
-                    return Ok((Some(pointer), None));
+                match named.state {
+                    FileState::Whole => return Ok((None, None)),
+                    FileState::Misplaced => return Ok((Some(pointer), None)),
+                    _ => {}
                 }
                 // A cluster at work replaces pointers and then their files.
                 nodes.sync(&pointer.path).await?;

@@ -51,12 +51,7 @@ impl TreeReader<'_> {
         loop {
             self.forget();
             let named = self.read_flinks_once(generation).await?;
-            let tree = &self.read.tree;
-            let fits = tree
-                .leaders
-                .iter()
-                .all(|led| tree.differs_from_latch(led).is_none());
-            if fits || attempt == ATTEMPTS {
+            if self.read.tree.leaders_fit() || attempt == ATTEMPTS {
                 self.read_counters_again().await?;
                 return Ok(named);
             }
@@ -117,11 +112,9 @@ impl TreeReader<'_> {
                 }
                 Place::Checkpoint(job, id) => {
                     named.push(self.add_flinks_pointer(job, node));
-                    if let Ok(what) = CheckpointId::new(id) {
+                    if let Ok(id) = CheckpointId::new(id) {
                         // The paths are sorted.
-                        let place = node.path.clone();
-                        let facts = self.read.jobs.entry(job).or_default();
-                        facts.newest_checkpoint = Some(Placed { place, what });
+                        self.read.jobs.entry(job).or_default().newest_checkpoint = Some(id);
                     }
                 }
                 Place::CheckpointIdCounter(job) => self.add_flinks_counter(job, node),
@@ -232,8 +225,8 @@ impl TreeReader<'_> {
     /// once more.
     pub(super) async fn read_counters_again(&mut self) -> Result<()> {
         for job in self.read.jobs.values_mut() {
-            if let (Some(next), Some(newest)) = (&mut job.next_checkpoint, &job.newest_checkpoint)
-                && next.what <= newest.what
+            if let (Some(next), Some(newest)) = (&mut job.next_checkpoint, job.newest_checkpoint)
+                && next.what <= newest
                 && let Some(node) = self.nodes.get(&next.place).await?
                 && let Ok(again) = next_checkpoint(&node)
             {

@@ -8,7 +8,7 @@ use ha_zookeeper::paths::ClusterPaths;
 
 use super::read_tree::{TreeReader, allowed, reason};
 use super::snapshot::{FileState, Graph, Named, Placed, Pointed};
-use crate::cluster::{Node, Nodes};
+use crate::cluster::{Node, Nodes, PART};
 
 /// How many jobs are looked at a time.
 const JOBS_AT_A_TIME: usize = 16;
@@ -16,23 +16,38 @@ const JOB_ID: &str = "a job id of 32 lower-case hexadecimal digits";
 
 impl TreeReader<'_> {
     pub(super) async fn read_graphs(&mut self) -> Result<()> {
-        for node in self.children(&self.paths.job_graphs()).await? {
-            let Some(job_id) = JobId::from_name(node.name()) else {
-                self.foreign(node.path, JOB_ID);
-                continue;
-            };
-            let pointer = self.add_pointer(&node, StateKind::JobGraph, job_id);
-            let graph = match pointer {
-                None => Graph::Unreadable,
-                Some(pointer) if pointer.terminal.is_some() => Graph::Ended,
-                Some(_) => Graph::Live,
-            };
-            self.read.jobs.entry(job_id).or_default().graph = Some(Placed {
+        let parent = self.paths.job_graphs();
+        for names in self.names(&parent).await?.chunks(PART) {
+            for node in self.some_children(&parent, names).await? {
+                self.add_graph(node);
+            }
+            self.look_at_files().await?;
+        }
+        Ok(())
+    }
+
+    fn add_graph(&mut self, node: Node) {
+        let Some(job_id) = JobId::from_name(node.name()) else {
+            return self.foreign(node.path, JOB_ID);
+        };
+        let pointer = self.add_pointer(&node, StateKind::JobGraph, job_id);
+        let graph = match pointer {
+            None => Graph::Unreadable,
+            Some(pointer) if pointer.terminal.is_some() => Graph::Ended,
+            Some(_) => Graph::Live,
+        };
+        let facts = self.read.jobs.entry(job_id).or_default();
+        // Of many thousand jobs nothing is kept that no check asks for.
+        if self
+            .listed
+            .as_ref()
+            .is_some_and(|listed| listed.has_result(job_id))
+        {
+            facts.graph = Some(Placed {
                 place: node.path,
                 what: graph,
             });
         }
-        Ok(())
     }
 
     pub(super) async fn read_jobs(&mut self) -> Result<()> {
@@ -45,16 +60,22 @@ impl TreeReader<'_> {
             }
         }
         let (nodes, paths) = (self.nodes, self.paths);
-        let mut reads = stream::iter(job_ids)
-            .map(|job_id| read_job(nodes, paths, job_id))
-            .buffered(JOBS_AT_A_TIME);
-        while let Some(job) = reads.try_next().await? {
-            self.add_job(job).await?;
+        for job_ids in job_ids.chunks(PART) {
+            let jobs: Vec<_> = stream::iter(job_ids)
+                .map(|&job_id| read_job(nodes, paths, job_id))
+                .buffered(JOBS_AT_A_TIME)
+                .try_collect()
+                .await?;
+            self.note(jobs.iter().flat_map(ReadJob::nodes)).await?;
+            for job in jobs {
+                self.add_job(job);
+            }
+            self.look_at_files().await?;
         }
         Ok(())
     }
 
-    async fn add_job(&mut self, mut job: ReadJob) -> Result<()> {
+    fn add_job(&mut self, mut job: ReadJob) {
         let job_id = job.job_id;
         self.read.broken.append(&mut job.broken);
         for name in job.names {
@@ -70,8 +91,6 @@ impl TreeReader<'_> {
             .collect();
         let parent = self.paths.checkpoints(job_id);
         self.read.tree.sizes.add_children(&parent, &all);
-        let nodes = job.parents.iter().chain(&job.checkpoints).chain(&job.counter);
-        self.note(nodes).await?;
         let mut newest = None;
         for node in job.checkpoints {
             let Some(id) = CheckpointId::from_name(node.name()) else {
@@ -80,10 +99,7 @@ impl TreeReader<'_> {
             };
             self.add_pointer(&node, StateKind::Checkpoint, job_id);
             // The names are sorted.
-            newest = Some(Placed {
-                place: node.path,
-                what: id,
-            });
+            newest = Some(id);
         }
         let mut next = None;
         if let Some(node) = job.counter {
@@ -104,26 +120,29 @@ impl TreeReader<'_> {
         let facts = self.read.jobs.entry(job_id).or_default();
         facts.newest_checkpoint = newest;
         facts.next_checkpoint = next;
-        Ok(())
+        facts.forget_next_where_it_is_ahead();
     }
 
     pub(super) async fn read_registry(&mut self) -> Result<()> {
-        for node in self.children(&self.paths.running_jobs()).await? {
-            self.expect_leaf(&node);
-            if JobId::from_name(node.name()).is_none() {
-                self.foreign(node.path, JOB_ID);
-            } else if let Err(error) = decode_status(&node.path, &node.data) {
-                self.read.tree.unreadable_registry.push(Placed {
-                    place: node.path,
-                    what: reason(&error),
-                });
+        let parent = self.paths.running_jobs();
+        for names in self.names(&parent).await?.chunks(PART) {
+            for node in self.some_children(&parent, names).await? {
+                self.expect_leaf(&node);
+                if JobId::from_name(node.name()).is_none() {
+                    self.foreign(node.path, JOB_ID);
+                } else if let Err(error) = decode_status(&node.path, &node.data) {
+                    self.read.tree.unreadable_registry.push(Placed {
+                        place: node.path,
+                        what: reason(&error),
+                    });
+                }
             }
         }
         Ok(())
     }
 
     /// Adds a pointer; gives it where it can be read.
-    fn add_pointer(&mut self, node: &Node, kind: StateKind, job_id: JobId) -> Option<Pointer> {
+    pub(super) fn add_pointer(&mut self, node: &Node, kind: StateKind, job_id: JobId) -> Option<Pointer> {
         self.expect_leaf(node);
         let pointer = Pointer::decode(&node.path, kind, &node.data);
         let named = match &pointer {
@@ -134,14 +153,17 @@ impl TreeReader<'_> {
             }),
             Err(error) => Err(reason(error)),
         };
-        self.read.tree.pointers.push(Pointed {
+        let pointed = Pointed {
             path: node.path.clone(),
             job_id,
             named,
-        });
+        };
         let pointer = pointer.ok();
-        self.files
-            .push(pointer.clone().map(|pointer| (pointer.file, node.stat.mzxid)));
+        if let (Some(listed), Some(pointer)) = (&mut self.listed, &pointer) {
+            listed.name(&pointer.file.path);
+        }
+        let file = pointer.clone().map(|pointer| (pointer.file, node.stat.mzxid));
+        self.pending.push((pointed, file));
         pointer
     }
 }
@@ -155,6 +177,12 @@ struct ReadJob {
     checkpoints: Vec<Node>,
     counter: Option<Node>,
     broken: Vec<BrokenEntry>,
+}
+
+impl ReadJob {
+    fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.parents.iter().chain(&self.checkpoints).chain(&self.counter)
+    }
 }
 
 async fn read_job(nodes: &Nodes, paths: &ClusterPaths, job_id: JobId) -> Result<ReadJob> {

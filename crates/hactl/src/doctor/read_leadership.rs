@@ -1,20 +1,25 @@
 use std::time::Duration;
 
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use ha_core::Result;
 use ha_core::environment::Clock;
+use ha_core::health::BrokenEntry;
 use ha_core::ids::ComponentId;
 use ha_zookeeper::codec::{ConnectionInfo, LatchData};
 use ha_zookeeper::paths::ClusterPaths;
 
-use super::read_tree::{TreeReader, reason};
+use super::read_tree::{TreeReader, allowed, reason};
 use super::snapshot::{Claim, Election, Information, Latch, Led};
-use crate::cluster::Node;
+use crate::cluster::{Node, Nodes, PART};
 
 /// How often leaders and latches are read until they fit: a change of leader takes a moment.
 const ATTEMPTS: u32 = 4;
 /// The wait in between.
 const PAUSE: Duration = Duration::from_millis(500);
+/// How many components are looked at a time.
+const LEADERS_AT_A_TIME: usize = 16;
 const LATCH: &str = "latch";
+const CONNECTION_INFO: &str = "connection_info";
 
 impl TreeReader<'_> {
     /// Reads who leads, again while leaders and latches do not fit: the leader may change at this moment.
@@ -25,15 +30,11 @@ impl TreeReader<'_> {
             self.read.tree.elections.clear();
             self.read.tree.leaders.clear();
             let components = self.read_latches().await?;
-            for component in components {
-                self.read_leader(component).await?;
+            for components in components.chunks(PART) {
+                self.read_leaders(components).await?;
             }
-            let tree = &self.read.tree;
-            let fits = tree
-                .leaders
-                .iter()
-                .all(|led| tree.differs_from_latch(led).is_none());
-            if fits || attempt == ATTEMPTS {
+            if self.read.tree.leaders_fit() || attempt == ATTEMPTS {
+                self.read.tree.forget_leaders_that_fit();
                 return Ok(());
             }
             attempt += 1;
@@ -116,12 +117,30 @@ impl TreeReader<'_> {
         Ok(())
     }
 
-    async fn read_leader(&mut self, component: ComponentId) -> Result<()> {
-        let parent = self.paths.leader_of(&component);
-        let path = self.paths.connection_info(&component);
-        self.expect_children(&parent, &["connection_info"], "`connection_info`")
+    async fn read_leaders(&mut self, components: &[ComponentId]) -> Result<()> {
+        let (nodes, paths) = (self.nodes, self.paths);
+        let read: Vec<_> = stream::iter(components)
+            .map(|component| read_leader(nodes, paths, component))
+            .buffered(LEADERS_AT_A_TIME)
+            .try_collect()
             .await?;
-        let information = match self.get(&path).await? {
+        self.note(read.iter().flat_map(|led| led.parent.iter().chain(&led.node)))
+            .await?;
+        for led in read {
+            self.add_led(led);
+        }
+        Ok(())
+    }
+
+    fn add_led(&mut self, mut led: ReadLed) {
+        self.read.broken.append(&mut led.broken);
+        let parent = self.paths.leader_of(&led.component);
+        self.read.tree.sizes.add_children(&parent, &led.names);
+        for name in led.names.iter().filter(|name| *name != CONNECTION_INFO) {
+            self.foreign(ClusterPaths::child(&parent, name), "`connection_info`");
+        }
+        let path = self.paths.connection_info(&led.component);
+        let information = match led.node {
             None => Information::None,
             Some(node) => match ConnectionInfo::decode(&path, &node.data) {
                 Ok(None) => Information::None,
@@ -133,12 +152,35 @@ impl TreeReader<'_> {
             },
         };
         self.read.tree.leaders.push(Led {
-            component,
+            component: led.component,
             path,
             information,
         });
-        Ok(())
     }
+}
+
+/// What there is of a component, as it was read.
+struct ReadLed {
+    component: ComponentId,
+    parent: Option<Node>,
+    names: Vec<String>,
+    node: Option<Node>,
+    broken: Vec<BrokenEntry>,
+}
+
+async fn read_leader(nodes: &Nodes, paths: &ClusterPaths, component: &ComponentId) -> Result<ReadLed> {
+    let mut broken = Vec::new();
+    let (parent, path) = (paths.leader_of(component), paths.connection_info(component));
+    let read = allowed(nodes.get(&parent).await, &parent, &mut broken)?;
+    let names = allowed(nodes.names(&parent).await, &parent, &mut broken)?;
+    let node = allowed(nodes.get(&path).await, &path, &mut broken)?;
+    Ok(ReadLed {
+        component: component.clone(),
+        parent: read,
+        names: names.unwrap_or_default(),
+        node,
+        broken,
+    })
 }
 
 fn claim(node: &Node) -> Claim {

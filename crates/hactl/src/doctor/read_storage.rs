@@ -6,10 +6,13 @@ use ha_core::health::BrokenEntry;
 use ha_core::ids::JobId;
 use ha_core::jobs::JobResultStore as _;
 use ha_core::{Error, Result};
-use ha_storage::{FileKind, FileSystemJobResultStore, ForeignFile, HaStorage, StateKind, Survey};
+use ha_storage::{
+    FileKind, FileSystemJobResultStore, ForeignFile, HaStorage, ObservedFile, StateKind, Survey,
+};
 use rustix::fs::{Access, access};
 
 use super::snapshot::{FileState, Placed, RecordedEnd, Stored, Tree, Unreached};
+use super::state_files::StateFiles;
 use crate::cluster::millis;
 
 /// The ending of a result's name while the clean-up is not complete.
@@ -18,7 +21,9 @@ const DIRTY: &str = "_DIRTY.json";
 /// The files of a cluster as they were before its pointers were read.
 pub(super) struct StorageReader<'a> {
     storage: &'a HaStorage,
-    survey: Survey,
+    states: StateFiles,
+    /// Where files lie that are state and pointer in one.
+    file_backed: Vec<String>,
     stored: Stored,
 }
 
@@ -59,24 +64,33 @@ impl<'a> StorageReader<'a> {
             unreadable_results: placed(unreadable),
             now: newest.unwrap_or(0).max(clock.wall_time_millis()),
         };
+        let files = survey.into_files();
+        let is_file_backed = |file: &&ObservedFile| file.kind == FileKind::FileBacked;
         Ok(Self {
             storage,
-            survey,
+            file_backed: files
+                .iter()
+                .filter(is_file_backed)
+                .map(|file| file.place.clone())
+                .collect(),
+            states: StateFiles::among(files),
             stored,
         })
     }
 
-    /// What there is, where the pointers in `tree` name files. It must have been read after the files.
+    /// The state files, for whoever reads what names them.
+    pub(super) const fn states(&mut self) -> &mut StateFiles {
+        &mut self.states
+    }
+
+    /// What there is, where the pointers in `tree` name files. It must have been read after the files, and what they name
+    /// must have been noted.
     pub(super) async fn beside(mut self, tree: &Tree) -> Result<Stored> {
-        for file in self.survey.files() {
-            if file.kind == FileKind::FileBacked {
-                self.stored.foreign.push(ForeignFile {
-                    place: file.place.clone(),
-                    reason: "it is a file of the mode filesystem, in the folder of a cluster on ZooKeeper"
-                        .to_owned(),
-                });
-            }
-        }
+        let foreign = self.file_backed.drain(..).map(|place| ForeignFile {
+            place,
+            reason: "it is a file of the mode filesystem, in the folder of a cluster on ZooKeeper".to_owned(),
+        });
+        self.stored.foreign.extend(foreign);
         self.stored.unnamed = match fits(tree, &self.stored) {
             true => Ok(self.unnamed(tree).await?),
             false => Err("tree and storage are not known to be of one cluster".to_owned()),
@@ -100,28 +114,8 @@ impl<'a> StorageReader<'a> {
         self.stored
     }
 
-    /// The path of each job's newest checkpoint, where there are no pointers.
-    pub(super) fn newest_checkpoints(&self) -> BTreeMap<JobId, String> {
-        let files = self.survey.files().iter();
-        let mut newest = BTreeMap::<JobId, String>::new();
-        for file in files.filter(|file| file.kind == FileKind::Checkpoint) {
-            if let Some(owner) = file.owner {
-                let place = newest.entry(owner).or_default();
-                if *place < file.place {
-                    place.clone_from(&file.place);
-                }
-            }
-        }
-        newest
-    }
-
     /// The state files that no pointer names, and that are still there.
     async fn unnamed(&self, tree: &Tree) -> Result<Vec<Placed<u64>>> {
-        let named: BTreeSet<_> = tree
-            .pointers
-            .iter()
-            .filter_map(|pointer| Some(pointer.named.as_ref().ok()?.file.as_str()))
-            .collect();
         // A pointer that cannot be read, or leads elsewhere, does not say which file of its job is needed.
         let kept: BTreeSet<_> = tree
             .pointers
@@ -132,16 +126,14 @@ impl<'a> StorageReader<'a> {
             })
             .map(|pointer| pointer.job_id)
             .collect();
-        let mut unnamed = BTreeMap::new();
-        for file in self.survey.files() {
-            let is_state = matches!(file.kind, FileKind::JobGraph | FileKind::Checkpoint);
-            let is_kept = file.owner.is_none_or(|owner| kept.contains(&owner));
-            if is_state && !is_kept && !named.contains(file.path.as_str()) {
-                let place = file.place.clone();
-                let what = millis(file.last_modified);
-                unnamed.insert(file.path.clone(), Placed { place, what });
-            }
-        }
+        let unnamed = self.states.unnamed().filter(|file| !kept.contains(&file.owner));
+        let mut unnamed: BTreeMap<_, _> = unnamed
+            .map(|file| {
+                let place = self.storage.display(&file.path);
+                let what = file.last_modified;
+                (&*file.path, Placed { place, what })
+            })
+            .collect();
         if unnamed.is_empty() {
             return Ok(Vec::new());
         }
@@ -151,7 +143,7 @@ impl<'a> StorageReader<'a> {
             let listed = self.storage.list_states(kind, None).await?;
             still.extend(listed.into_iter().map(|listed| listed.path));
         }
-        unnamed.retain(|path, _| still.contains(path));
+        unnamed.retain(|path, _| still.contains(*path));
         Ok(unnamed.into_values().collect())
     }
 }

@@ -5,13 +5,14 @@ use ha_core::environment::Clock;
 use ha_core::health::BrokenEntry;
 use ha_core::ids::JobId;
 use ha_core::{Error, ErrorKind, Result};
-use ha_storage::StateFile;
+use ha_storage::{HaStorage, StateFile};
 use ha_zookeeper::client::{WireClient, ZkCode};
 use ha_zookeeper::codec::IdentityData;
 use ha_zookeeper::paths::ClusterPaths;
 
 use super::sizes::Sizes;
-use super::snapshot::{JobFacts, Placed, Tree};
+use super::snapshot::{JobFacts, Placed, Pointed, Tree};
+use super::state_files::StateFiles;
 use crate::cluster::{Node, Nodes};
 
 /// How many ACLs are asked for at a time.
@@ -31,8 +32,12 @@ pub(super) struct TreeReader<'a> {
     /// Who is asked for ACLs, where somebody can be.
     acls: Option<&'a WireClient>,
     pub(super) read: ReadTree,
-    /// What the pointers name, beside each of them.
-    pub(super) files: Vec<Option<(StateFile, i64)>>,
+    /// Where the files lie that pointers name.
+    pub(super) storage: Option<&'a HaStorage>,
+    /// The files that were listed before.
+    pub(super) listed: Option<&'a mut StateFiles>,
+    /// Pointers whose files are to be looked at, each with what it names and the transaction that wrote it.
+    pub(super) pending: Vec<(Pointed, Option<(StateFile, i64)>)>,
     /// Nodes that have children and should have none.
     parents: Vec<String>,
 }
@@ -68,12 +73,25 @@ impl<'a> TreeReader<'a> {
             paths,
             acls,
             read: ReadTree { tree, jobs, broken },
-            files: Vec::new(),
+            storage: None,
+            listed: None,
+            pending: Vec::new(),
             parents: Vec::new(),
         }
     }
 
-    /// Reads the znodes. One that may not be read becomes a broken entry.
+    /// The same, which looks at the files that pointers name, and notes them among those that were listed.
+    pub(super) fn with_files(
+        mut self,
+        storage: Option<&'a HaStorage>,
+        listed: Option<&'a mut StateFiles>,
+    ) -> Self {
+        self.storage = storage;
+        self.listed = listed;
+        self
+    }
+
+    /// Reads the znodes, and looks at the files. One that may not be read becomes a broken entry.
     pub(super) async fn read_nodes(&mut self, clock: &dyn Clock) -> Result<()> {
         let cluster = self.paths.cluster();
         self.get(&self.paths.configuration()).await?;
@@ -127,11 +145,14 @@ impl<'a> TreeReader<'a> {
 
     /// A node's children; the node itself is noted too.
     pub(super) async fn children(&mut self, path: &str) -> Result<Vec<Node>> {
-        self.get(path).await?;
-        let children = self.nodes.children(path, &mut self.read.broken).await.map(Some);
-        let children = allowed(children, path, &mut self.read.broken)?.unwrap_or_default();
-        let names: Vec<_> = children.iter().map(|node| node.name().to_owned()).collect();
-        self.read.tree.sizes.add_children(path, &names);
+        let names = self.names(path).await?;
+        self.some_children(path, &names).await
+    }
+
+    /// The children of these names.
+    pub(super) async fn some_children(&mut self, path: &str, names: &[String]) -> Result<Vec<Node>> {
+        let broken = &mut self.read.broken;
+        let children = self.nodes.some_children(path, names, broken).await?;
         self.note(&children).await?;
         Ok(children)
     }

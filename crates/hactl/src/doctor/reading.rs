@@ -153,15 +153,13 @@ pub(super) async fn read_znodes(
     paths: &ClusterPaths,
     acls: Option<&WireClient>,
     storage: Option<&HaStorage>,
-    reader: std::result::Result<StorageReader<'_>, super::snapshot::Unreached>,
+    mut reader: std::result::Result<StorageReader<'_>, super::snapshot::Unreached>,
     clock: &dyn Clock,
     dirty_after: Duration,
 ) -> Result<(Snapshot, Vec<BrokenEntry>)> {
-    let mut tree = TreeReader::new(nodes, paths, acls);
+    let listed = reader.as_mut().ok().map(StorageReader::states);
+    let mut tree = TreeReader::new(nodes, paths, acls).with_files(storage, listed);
     tree.read_nodes(clock).await?;
-    if let Some(storage) = storage {
-        tree.read_files(storage).await?;
-    }
     let read = tree.into_read();
     let storage = match reader {
         Ok(reader) => reader
@@ -197,13 +195,9 @@ async fn read_files(
             what: Graph::Live,
         });
     }
-    let places = reader.newest_checkpoints();
     for (job_id, ids) in stored.checkpoints {
-        if let (Some(id), Some(place)) = (ids.last(), places.get(&job_id)) {
-            jobs.entry(job_id).or_default().newest_checkpoint = Some(Placed {
-                place: place.clone(),
-                what: *id,
-            });
+        if let Some(id) = ids.last() {
+            jobs.entry(job_id).or_default().newest_checkpoint = Some(*id);
         }
     }
     for (job_id, id) in stored.next_checkpoint {

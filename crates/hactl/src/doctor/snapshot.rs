@@ -44,11 +44,20 @@ pub(super) struct Placed<T> {
 /// What is known of a job's state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JobFacts {
-    /// The id that its next checkpoint gets.
+    /// The id that its next checkpoint gets; perhaps `None` where it is as it should be.
     pub(super) next_checkpoint: Option<Placed<CheckpointId>>,
-    pub(super) newest_checkpoint: Option<Placed<CheckpointId>>,
-    /// Its job graph: the pointer, or the file where there are no pointers.
+    pub(super) newest_checkpoint: Option<CheckpointId>,
+    /// Its job graph: the pointer, or the file where there are no pointers; perhaps `None` where it has no result.
     pub(super) graph: Option<Placed<Graph>>,
+}
+
+impl JobFacts {
+    /// Forgets what is as it should be: of many thousand jobs nothing is kept that no check asks for.
+    pub(super) fn forget_next_where_it_is_ahead(&mut self) {
+        let newest = self.newest_checkpoint;
+        self.next_checkpoint
+            .take_if(|next| newest.is_none_or(|newest| next.what > newest));
+    }
 }
 
 /// A job graph.
@@ -72,7 +81,9 @@ pub(super) struct Tree {
     /// The names of the cluster node's children.
     pub(super) children: Vec<String>,
     pub(super) elections: Vec<Election>,
+    /// Those that are not as they should be, at least.
     pub(super) leaders: Vec<Led>,
+    /// Those that are not as they should be, at least.
     pub(super) pointers: Vec<Pointed>,
     /// Nodes that should hold a counter and do not.
     pub(super) unreadable_counters: Vec<Placed<String>>,
@@ -298,6 +309,24 @@ impl Tree {
         let shared = |election: &&Election| election.component.is_none();
         let mut elections = self.elections.iter();
         elections.clone().find(own).or_else(|| elections.find(shared))
+    }
+
+    /// Whether no leader that is published differs from the latch that leads.
+    pub(super) fn leaders_fit(&self) -> bool {
+        self.leaders
+            .iter()
+            .all(|led| self.differs_from_latch(led).is_none())
+    }
+
+    /// Of many thousand leaders none is kept that no check asks for.
+    pub(super) fn forget_leaders_that_fit(&mut self) {
+        let mut leaders = std::mem::take(&mut self.leaders);
+        leaders.retain(|led| {
+            let is_told = matches!(led.information, Information::Leader { .. });
+            !is_told || self.differs_from_latch(led).is_some()
+        });
+        leaders.shrink_to_fit();
+        self.leaders = leaders;
     }
 
     /// How the leader that is published differs from the latch that leads; `None` where it does not, and where

@@ -7,7 +7,7 @@ mod view;
 mod wrap;
 
 pub(crate) use cell::{Cell, Tone};
-pub(crate) use table::{WIDTH, broken_section, table};
+pub(crate) use table::{WIDTH, broken_section, long_table, table};
 pub(crate) use text::{escaped, escaped_bytes, shortened, size};
 pub(crate) use view::View;
 pub(crate) use wrap::{push_words, push_wrapped};

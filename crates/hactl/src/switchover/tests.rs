@@ -160,7 +160,8 @@ fn the_table_and_the_document() {
             body,
             broken,
         };
-        insta::assert_snapshot!(format!("{name}_table"), text_of(&report, &View::plain(0)));
+        let table: String = text_of(&report, &View::plain(0)).collect();
+        insta::assert_snapshot!(format!("{name}_table"), table);
         let json = serde_json::to_string_pretty(&report).unwrap();
         insta::assert_snapshot!(format!("{name}_json"), json);
     }

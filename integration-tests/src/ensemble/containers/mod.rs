@@ -101,7 +101,8 @@ fn describe(
         .with_env_var(
             "SERVER_JVMFLAGS",
             format!(
-                "{} -Dsun.net.inetaddr.ttl=1 -Dsun.net.inetaddr.negative.ttl=0",
+                "{} {} -Dsun.net.inetaddr.ttl=1 -Dsun.net.inetaddr.negative.ttl=0",
+                options.heap_flag(),
                 JVM_FLAGS.join(" ")
             ),
         );

@@ -9,9 +9,10 @@ const DEBIAN_JAR: &str = "/usr/share/java/zookeeper.jar";
 const DEBIAN_LOGGER: &str = "/usr/share/java/slf4j-simple.jar";
 /// `libzookeeper-java` depends on all that the server needs.
 const PACKAGES: [&str; 2] = ["default-jre-headless", "libzookeeper-java"];
+/// The heap of what is no server.
+const HEAP_FLAG: &str = "-Xmx128m";
 /// A small server that is up in less than a second.
-pub(in crate::ensemble) const JVM_FLAGS: [&str; 5] = [
-    "-Xmx128m",
+pub(in crate::ensemble) const JVM_FLAGS: [&str; 4] = [
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
     "-Xshare:auto",
@@ -85,8 +86,18 @@ impl Installation {
 
     /// A command that runs one of ZooKeeper's main classes, its input closed, its output still to be chosen.
     pub fn command(&self, main_class: &str, properties: &[(&str, &str)]) -> Command {
+        self.command_with(HEAP_FLAG, main_class, properties)
+    }
+
+    /// The same with a heap of its own, as Java's option says it.
+    pub(super) fn command_with(
+        &self,
+        heap_flag: &str,
+        main_class: &str,
+        properties: &[(&str, &str)],
+    ) -> Command {
         let mut command = Command::new(&self.java);
-        command.args(JVM_FLAGS);
+        command.arg(heap_flag).args(JVM_FLAGS);
         for (key, value) in properties {
             command.arg(format!("-D{key}={value}"));
         }

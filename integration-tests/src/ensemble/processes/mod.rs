@@ -35,7 +35,7 @@ pub(super) async fn start(options: &EnsembleOptions) -> Result<OwnEnsemble> {
         let port = ReservedPort::reserve()?;
         let peers = peer_addresses(index, &peer_ports, links.as_ref());
         write_configuration(&server_folder, index, &port, options, &peers)?;
-        let process = ProcessServer::new(installation.clone(), server_folder, options.force_sync);
+        let process = ProcessServer::new(installation.clone(), server_folder, options);
         servers.push(Server::new(port, Box::new(process)));
     }
     for server in &mut servers {

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 
 use super::Installation;
 use crate::ensemble::server::ServerControl;
-use crate::ensemble::{Transaction, transactions};
+use crate::ensemble::{EnsembleOptions, Transaction, transactions};
 use crate::process::ManagedProcess;
 
 const MAIN_CLASS: &str = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
@@ -20,17 +20,19 @@ pub(super) struct ProcessServer {
     folder: PathBuf,
     data: PathBuf,
     force_sync: bool,
+    heap_flag: String,
     process: Option<ManagedProcess>,
 }
 
 impl ProcessServer {
     /// A server that is configured in `folder` and does not run yet.
-    pub(super) fn new(installation: Installation, folder: PathBuf, force_sync: bool) -> Self {
+    pub(super) fn new(installation: Installation, folder: PathBuf, options: &EnsembleOptions) -> Self {
         Self {
             installation,
             data: folder.join(DATA),
             folder,
-            force_sync,
+            force_sync: options.force_sync,
+            heap_flag: options.heap_flag(),
             process: None,
         }
     }
@@ -58,7 +60,8 @@ impl ServerControl for ProcessServer {
             .append(true)
             .open(self.folder.join("server.log"))?;
         let force_sync = if self.force_sync { "yes" } else { "no" };
-        let mut command = self.installation.command(
+        let mut command = self.installation.command_with(
+            &self.heap_flag,
             MAIN_CLASS,
             &[
                 ("zookeeper.forceSync", force_sync),

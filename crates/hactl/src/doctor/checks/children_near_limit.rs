@@ -16,7 +16,10 @@ fn run(snapshot: &Snapshot) -> Outcome {
             let found = format!("the names of its {count} children take {bytes} of {LIMIT} bytes");
             Finding::new(ID, Severity::Warning, found)
                 .at_znode(&node.place)
-                .because("beyond jute.maxbuffer (1 MiB by default) clients cannot list the node any more, and so not recover")
+                .because(snapshot.own_or_flinks(
+                    "beyond jute.maxbuffer (1 MiB by default) ZooKeeper's own clients, as zkCli.sh, cannot list the node any more; this program's can",
+                    "beyond jute.maxbuffer (1 MiB by default) clients cannot list the node any more, and so not recover",
+                ))
                 .advise("let jobs end and be cleaned up, give jobs to another cluster-id, or raise jute.maxbuffer of servers and clients")
         })
         .collect())

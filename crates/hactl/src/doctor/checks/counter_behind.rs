@@ -12,11 +12,11 @@ fn run(snapshot: &Snapshot) -> Outcome {
         .jobs
         .values()
         .filter_map(|job| {
-            let (next, newest) = (job.next_checkpoint.as_ref()?, job.newest_checkpoint.as_ref()?);
-            if next.what > newest.what {
+            let (next, newest) = (job.next_checkpoint.as_ref()?, job.newest_checkpoint?);
+            if next.what > newest {
                 return None;
             }
-            let found = format!("the next id is {}, and the newest checkpoint has {}", next.what, newest.what);
+            let found = format!("the next id is {}, and the newest checkpoint has {newest}", next.what);
             Some(
                 snapshot
                     .at(Finding::new(ID, Severity::Warning, found), &next.place)

@@ -1,0 +1,70 @@
+//! Commands that are measured as they run.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use ha_core::environment::{Clock as _, SystemClock};
+use integration_tests::ensemble::four_letter_word;
+use integration_tests::{ClusterProcess, TestCluster};
+
+/// How often the memory is looked at. After what it writes last, a command waits for the end of its session.
+const POLL: Duration = Duration::from_millis(2);
+
+/// What a command did.
+pub(crate) struct Measured {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// The peak of its resident memory, in bytes.
+    pub(crate) peak: u64,
+    pub(crate) requests: u64,
+    pub(crate) seconds: f64,
+}
+
+/// Runs `hactl` on a cluster whose server nobody else uses.
+pub(crate) async fn hactl(cluster: &TestCluster, server: &str, words: &[&str]) -> Result<Measured> {
+    let definitions = cluster.arguments();
+    let arguments: Vec<_> = words
+        .iter()
+        .copied()
+        .chain(definitions.iter().map(String::as_str))
+        .collect();
+    let before = received(server)?;
+    let began = SystemClock.now();
+    let mut process = ClusterProcess::spawn_binary("hactl", "hactl", &arguments, |_| {})?;
+    let status = format!("/proc/{}/status", process.pid());
+    let mut peak_kib = 0;
+    let code = loop {
+        if let Some(status) = process.process().exit_status()? {
+            break status.code();
+        }
+        // Without memory it is about to end.
+        let told = std::fs::read_to_string(&status).unwrap_or_default();
+        peak_kib = peak_of(&told).unwrap_or(0).max(peak_kib);
+        integration_tests::pause(POLL).await;
+    };
+    let seconds = SystemClock.now().saturating_since(began).as_secs_f64();
+    if peak_kib == 0 {
+        bail!("the system does not tell the memory of {words:?}");
+    }
+    Ok(Measured {
+        code,
+        stdout: process.output().stdout(),
+        stderr: process.output().stderr(),
+        peak: peak_kib * 1024,
+        requests: received(server)?.saturating_sub(before),
+        seconds,
+    })
+}
+
+fn peak_of(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+/// How many packets the server has had.
+fn received(server: &str) -> Result<u64> {
+    let answer = four_letter_word(server.parse()?, "srvr")?;
+    let line = answer.lines().find_map(|line| line.strip_prefix("Received: "));
+    Ok(line.context("no count")?.trim().parse()?)
+}
