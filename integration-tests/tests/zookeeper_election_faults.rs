@@ -27,7 +27,7 @@ async fn a_process_that_may_not_lead_now_does_not_keep_the_others_from_it() {
             let term = first.contender.wait_for_grant().await;
             let second = options(&ensemble.connect_string(), timeout);
             let second = Process::start("b", &paths, second).await;
-            let before = first.session.status().borrow().session;
+            let before = first.session.status().latest().session;
             first.answers.send_replace(answer);
             proxy.cut();
             eventually("the other one leads", recovery_limit(timeout), async || {
@@ -38,7 +38,7 @@ async fn a_process_that_may_not_lead_now_does_not_keep_the_others_from_it() {
             .unwrap();
             assert!(!first.service.has_leadership(term).await);
             assert_eq!(
-                first.session.status().borrow().session,
+                first.session.status().latest().session,
                 before,
                 "its session lives"
             );
@@ -106,12 +106,12 @@ async fn a_server_that_swaps_the_session_gets_no_flood_of_latches() {
         let timeout = scaled(Duration::from_secs(8));
         let process = Process::start("a", &paths, options(&proxy.address(), timeout)).await;
         process.contender.wait_for_grant().await;
-        let first = *process.session.status().borrow();
+        let first = process.session.status().latest();
         proxy.swap_sessions(true);
         proxy.cut();
         // The old session ends by its timeout, and the next latch shows what happened.
         eventually("another session", LONG, async || {
-            let now = *process.session.status().borrow();
+            let now = process.session.status().latest();
             anyhow::ensure!(now.session.is_some() && now.session != first.session, "{now:?}");
             Ok(())
         })

@@ -33,7 +33,7 @@ async fn wait_for(
 ) -> SessionStatus {
     let mut status = session.status();
     let reached = tokio::time::timeout(integration_tests::scaled(LONG), status.wait_for(condition)).await;
-    *reached
+    reached
         .map_err(|_| format!("not in time: {what}"))
         .unwrap()
         .unwrap()
@@ -54,7 +54,7 @@ async fn closing_takes_the_ephemeral_znodes_with_it_at_once() {
     let ensemble = Ensemble::shared().await.unwrap();
     let admin = AdminClient::connect(&ensemble.connect_string()).await.unwrap();
     let session = connect(&ensemble.connect_string(), Duration::from_secs(30)).await;
-    assert_eq!(session.status().borrow().state, ConnectionState::Connected);
+    assert_eq!(session.status().latest().state, ConnectionState::Connected);
     let path = create_ephemeral(&session).await;
     // Somebody who keeps a client does not keep the session.
     let kept = session.client().await.unwrap();
@@ -104,7 +104,7 @@ async fn a_suspension_keeps_session_and_ephemerals() {
         let mut ensemble = Ensemble::start(EnsembleOptions::standalone()).await.unwrap();
         // Suspended after two fifths of it.
         let session = connect(&ensemble.connect_string(), Duration::from_secs(20)).await;
-        let before = *session.status().borrow();
+        let before = session.status().latest();
         let path = create_ephemeral(&session).await;
         ensemble.server(0).unwrap().stop().unwrap();
         wait_for(&session, "suspended", |status| {
@@ -135,7 +135,7 @@ async fn a_session_that_expired_is_replaced() {
     unstalled_case(async || {
         let mut ensemble = Ensemble::start(EnsembleOptions::standalone()).await.unwrap();
         let session = connect(&ensemble.connect_string(), Duration::from_secs(6)).await;
-        let before = *session.status().borrow();
+        let before = session.status().latest();
         let path = create_ephemeral(&session).await;
         ensemble.server(0).unwrap().stop().unwrap();
         wait_for(&session, "lost", |status| status.state == ConnectionState::Lost).await;
@@ -165,7 +165,7 @@ async fn a_session_that_only_seemed_expired_is_attached_to_again() {
         let ensemble = Ensemble::shared().await.unwrap();
         let proxy = FaultProxy::start(&ensemble.connect_string()).await.unwrap();
         let session = connect(&proxy.address(), Duration::from_secs(8)).await;
-        let before = *session.status().borrow();
+        let before = session.status().latest();
         let path = create_ephemeral(&session).await;
         proxy.hold(Direction::ToClient, true);
         wait_for(&session, "seemingly expired", |status| status.session.is_none()).await;

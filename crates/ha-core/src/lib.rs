@@ -32,10 +32,12 @@ pub mod retrieval;
 pub mod services;
 
 mod followed;
+mod follower;
 mod guarded;
 mod lifecycle;
 #[cfg(test)]
 mod test_clock;
 
 pub use error::{Effect, Error, ErrorKind, Result};
+pub use follower::Follower;
 pub use guarded::guarded;

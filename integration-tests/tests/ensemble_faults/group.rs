@@ -113,7 +113,7 @@ impl Group {
 
     /// How often each process's connection was made.
     pub(crate) fn connects(&self) -> Vec<u64> {
-        let connects = |process: &Process| process.session.status().borrow().connects;
+        let connects = |process: &Process| process.session.status().latest().connects;
         self.processes.iter().map(connects).collect()
     }
 

@@ -188,7 +188,7 @@ fn watches(server: SocketAddr) -> Result<BTreeMap<i64, BTreeSet<String>>> {
 }
 
 fn session_of(process: &Process) -> i64 {
-    process.session.status().borrow().session.unwrap().0
+    process.session.status().latest().session.unwrap().0
 }
 
 /// A follower watches one node a component. A process watches what it follows in the same way, its own latch and, a

@@ -42,7 +42,7 @@ async fn b01_the_latch_of_a_dead_session_makes_nobody_leader() {
         let ghost = processes[old].latch();
         let sessions: Vec<_> = processes
             .iter()
-            .map(|process| process.session.status().borrow().session)
+            .map(|process| process.session.status().latest().session)
             .collect();
         let admin = AdminClient::connect(&servers).await.unwrap();
         eventually("both stand", AT_ONCE, async || {
@@ -55,7 +55,7 @@ async fn b01_the_latch_of_a_dead_session_makes_nobody_leader() {
         ensemble.server(0).unwrap().kill().unwrap();
         eventually("both sessions are given up", LONG, async || {
             for process in &processes {
-                let status = *process.session.status().borrow();
+                let status = process.session.status().latest();
                 anyhow::ensure!(status.state == ConnectionState::Lost, "{status:?}");
             }
             Ok(())
@@ -97,7 +97,7 @@ async fn b01_the_latch_of_a_dead_session_makes_nobody_leader() {
             now().saturating_since(back)
         );
 
-        let session = processes[new].session.status().borrow().session;
+        let session = processes[new].session.status().latest().session;
         assert_ne!(session, sessions[new]);
         let latch = admin.node(&processes[new].latch()).await.unwrap().unwrap();
         assert_eq!(Some(latch.stat.ephemeral_owner), session.map(|session| session.0));

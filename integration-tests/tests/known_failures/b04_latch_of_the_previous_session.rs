@@ -31,7 +31,7 @@ async fn b04_the_latch_of_the_previous_session_is_not_adopted() {
         let proxy = FaultProxy::start(&servers).await.unwrap();
         let paths = new_cluster();
         let process = Process::connect("a", &paths, options(&proxy.address(), timeout)).await;
-        let session = process.session.status().borrow().session.unwrap();
+        let session = process.session.status().latest().session.unwrap();
         admin.create(&paths.latches(), b"").await.unwrap();
         let lost = proxy.swallow_reply(creation_of_a_latch(&paths), 1);
         process.contender.contend(&process.service).await;
@@ -43,7 +43,7 @@ async fn b04_the_latch_of_the_previous_session_is_not_adopted() {
         let owner = admin.node(&ghost).await.unwrap().unwrap().stat.ephemeral_owner;
         assert_eq!(owner, session.0);
         eventually("its session is given up", LONG, async || {
-            let status = *process.session.status().borrow();
+            let status = process.session.status().latest();
             anyhow::ensure!(status.state == ConnectionState::Lost, "{status:?}");
             Ok(())
         })
@@ -68,7 +68,7 @@ async fn b04_the_latch_of_the_previous_session_is_not_adopted() {
         })
         .await;
         assert!(stood_beside, "it contended anew while the old latch was listed");
-        let present = process.session.status().borrow().session.unwrap();
+        let present = process.session.status().latest().session.unwrap();
         assert_ne!(present, session);
         let latch = process.latch();
         let owner = admin.node(&latch).await.unwrap().unwrap().stat.ephemeral_owner;

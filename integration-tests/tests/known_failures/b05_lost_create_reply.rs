@@ -37,7 +37,7 @@ async fn assert_one_latch(process: &Process, session: i64, admin: &AdminClient) 
     assert_eq!(latches, [process.latch().rsplit('/').next().unwrap()]);
     let latch = admin.node(&process.latch()).await.unwrap().unwrap();
     assert_eq!(latch.stat.ephemeral_owner, session);
-    assert_eq!(process.session.status().borrow().session.unwrap().0, session);
+    assert_eq!(process.session.status().latest().session.unwrap().0, session);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -48,7 +48,7 @@ async fn b05_a_latch_whose_create_reply_was_lost_is_adopted() {
     for applied in [true, false] {
         let proxy = FaultProxy::start(&servers).await.unwrap();
         let (paths, process) = before_the_latch(&proxy.address(), &admin).await;
-        let session = process.session.status().borrow().session.unwrap().0;
+        let session = process.session.status().latest().session.unwrap().0;
         let lost = match applied {
             true => proxy.swallow_reply_and_cut(creation_of_a_latch(&paths), 1),
             false => proxy.swallow_request_and_cut(creation_of_a_latch(&paths), 1),
@@ -73,7 +73,7 @@ async fn b05_a_latch_whose_create_reply_was_lost_is_adopted_through_another_serv
     }
     let addresses: Vec<_> = proxies.iter().map(FaultProxy::address).collect();
     let (paths, process) = before_the_latch(&addresses.join(","), &admin).await;
-    let session = process.session.status().borrow().session.unwrap().0;
+    let session = process.session.status().latest().session.unwrap().0;
     // Whichever it is connected to.
     let present = proxies
         .iter()

@@ -77,12 +77,12 @@ async fn b17_an_event_that_never_comes_is_made_good_within_a_period() {
         })
         .await
         .unwrap();
-        let connects = waiting.session.status().borrow().connects;
+        let connects = waiting.session.status().latest().connects;
         proxy.swallow_events(true);
         first.close().await;
         wait_until_leads(&waiting, timeout * 2).await;
         assert_eq!(
-            waiting.session.status().borrow().connects,
+            waiting.session.status().latest().connects,
             connects,
             "no reconnect helped"
         );

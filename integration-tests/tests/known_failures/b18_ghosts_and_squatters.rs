@@ -66,7 +66,7 @@ async fn confirmed(process: &Process) {
 }
 
 fn session_of(process: &Process) -> i64 {
-    process.session.status().borrow().session.unwrap().0
+    process.session.status().latest().session.unwrap().0
 }
 
 /// Creates an ephemeral znode of the session of `admin`, with its parents.

@@ -78,7 +78,7 @@ impl Follower {
 
     async fn reaches(&self, state: ConnectionState) {
         eventually("the connection's state is told", LONG, async || {
-            let status = *self.process.session.status().borrow();
+            let status = self.process.session.status().latest();
             anyhow::ensure!(status.state == state, "{status:?}");
             Ok(())
         })

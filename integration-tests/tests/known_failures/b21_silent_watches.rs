@@ -96,7 +96,7 @@ impl Rig {
         self.proxy.refuse(true);
         self.proxy.cut();
         eventually("it knows that it is cut off", LONG, async || {
-            anyhow::ensure!(!self.process.session.status().borrow().is_connected());
+            anyhow::ensure!(!self.process.session.status().latest().is_connected());
             Ok(())
         })
         .await
@@ -149,7 +149,7 @@ async fn b21_what_changes_while_cut_off_is_told_and_what_changes_afterwards_too(
         rig.cut_off().await;
         rig.proxy.refuse(false);
         eventually("it is connected again", LONG, async || {
-            anyhow::ensure!(rig.process.session.status().borrow().is_connected());
+            anyhow::ensure!(rig.process.session.status().latest().is_connected());
             Ok(())
         })
         .await
@@ -235,7 +235,7 @@ async fn b21_a_path_is_watched_in_one_way_and_never_persistently() {
     proxy.cut();
     eventually("both are connected again", LONG, async || {
         for process in [&first, &second] {
-            let status = *process.session.status().borrow();
+            let status = process.session.status().latest();
             anyhow::ensure!(status.is_connected() && status.connects > 1, "{status:?}");
         }
         Ok(())

@@ -72,7 +72,7 @@ async fn b22_watchers_that_are_dropped_as_they_fire_cost_no_reconnect() {
     )
     .await
     .unwrap();
-    let before = *session.status().borrow();
+    let before = session.status().latest();
     let client = session.client().await.unwrap();
     let path: Arc<str> = format!("/{}", unique_name("b22")).into();
 
@@ -125,7 +125,7 @@ async fn b22_watchers_that_are_dropped_as_they_fire_cost_no_reconnect() {
     );
     // All that came behind has been answered when this is.
     client.sync("/").await.unwrap();
-    let after = *session.status().borrow();
+    let after = session.status().latest();
     assert_eq!((after.session, after.connects), (before.session, before.connects));
     assert_eq!(proxy.seen(RequestKind::Connect), 1);
     session.close().await;

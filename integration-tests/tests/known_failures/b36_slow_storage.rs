@@ -202,8 +202,8 @@ async fn slow_storage_costs_no_leadership(scale: Scale) -> Result<()> {
         Duration::ZERO
     };
     cluster.set_latency(scale.latency, of_lists);
-    let status = two.services.session().status();
-    let session = status.borrow().session;
+    let mut status = two.services.session().status();
+    let session = status.latest().session;
     let started = now();
     let leader = || {
         let leader = two.process.rest_leader().leader();
@@ -228,12 +228,12 @@ async fn slow_storage_costs_no_leadership(scale: Scale) -> Result<()> {
     let slow = now().saturating_since(started);
     ensure!(slow > scale.latency * 2, "the storage was not slow: {slow:?}");
     ensure!(leader() == Some(term), "another term since");
-    ensure!(status.borrow().session == session, "another session since");
+    ensure!(status.latest().session == session, "another session since");
 
     cluster.set_latency(Duration::ZERO, Duration::ZERO);
     let newest = two.job(jobs[0]).await?.latest_checkpoint_id;
     two.checkpoints(&jobs[..1], |_| newest).await?;
-    ensure!(leader() == Some(term) && status.borrow().session == session);
+    ensure!(leader() == Some(term) && status.latest().session == session);
     two.end().await
 }
 

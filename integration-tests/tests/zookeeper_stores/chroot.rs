@@ -184,7 +184,7 @@ async fn b49_the_chroot_is_kept_over_reconnects_other_servers_and_new_sessions()
 
     // The connection is cut, and there is one server less: whichever it was, the other one serves now.
     for (number, gone) in [(2, &first), (3, &second)] {
-        let connects = session.status().borrow().connects;
+        let connects = session.status().latest().connects;
         [&first, &second].iter().for_each(|proxy| proxy.refuse(false));
         gone.refuse(true);
         [&first, &second].iter().for_each(|proxy| proxy.cut());

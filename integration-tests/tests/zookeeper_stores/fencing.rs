@@ -31,9 +31,9 @@ async fn a_write_is_refused_once_the_latch_is_changed_or_gone_and_the_election_i
             true => rig.admin.delete(&leader.latch()).await.unwrap(),
             false => rig.admin.set(&leader.latch(), b"x").await.unwrap(),
         }
-        let refusals = leader.fence.refusals();
+        let mut refusals = leader.fence.refusals();
         assert_not_leader(graphs.put_job_graph(&graph(job(1), "b")).await, "put");
-        let refusal = refusals.borrow().clone().unwrap();
+        let refusal = refusals.latest().unwrap();
         assert_eq!(refusal.code, code);
         assert_eq!(refusal.session, leader.fence.current().unwrap().unwrap().session);
         // The new file was certainly not published, so it is gone again.

@@ -83,7 +83,7 @@ async fn b29_what_cannot_be_told_is_unknown_and_keeps_its_file() {
     );
     assert_eq!(rig.files_with("/checkpoints/").len(), 2, "the file stays");
     // The election is told that the latch is gone.
-    assert!(leader.fence.refusals().borrow().is_some());
+    assert!(leader.fence.refusals().latest().is_some());
     leader.session.close().await;
 
     // Applied, and the latch gone: the write id proves it all the same.

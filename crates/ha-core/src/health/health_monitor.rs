@@ -4,6 +4,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::{BrokenEntry, ConnectionState};
+use crate::Follower;
 
 /// A snapshot of the health of the HA services of this process.
 #[derive(Clone, Debug, Default)]
@@ -44,8 +45,8 @@ impl HealthMonitor {
     }
 
     /// Follows the state: always the latest, intermediate ones maybe.
-    pub fn subscribe(&self) -> watch::Receiver<Health> {
-        self.health.subscribe()
+    pub fn subscribe(&self) -> Follower<Health> {
+        Follower::new(self.health.subscribe())
     }
 
     /// Sets the state of the connection.

@@ -73,7 +73,7 @@ impl Contention {
             fence: fence.clone(),
             refusals: self.shared.fence.clone(),
         }));
-        let mut status = self.shared.session.status();
+        let mut status = self.shared.session.watch_status();
         let connects = status.borrow().connects;
         match self.wait_for_lease(present, &mut own, term, &mut status).await {
             Awaited::Lease => {}
@@ -133,7 +133,7 @@ impl Contention {
         term: LeaderSessionId,
         status: &mut watch::Receiver<SessionStatus>,
     ) -> Awaited {
-        let mut refusals = self.shared.fence.refusals();
+        let mut refusals = self.shared.fence.watch_refusals();
         let clock = self.shared.clock();
         loop {
             let before = *status.borrow_and_update();
@@ -165,7 +165,7 @@ impl Contention {
         status: &mut watch::Receiver<SessionStatus>,
     ) -> TermEnd {
         let gate = Arc::clone(self.shared.session.gate());
-        let mut refusals = self.shared.fence.refusals();
+        let mut refusals = self.shared.fence.watch_refusals();
         let mut connects = status.borrow_and_update().connects;
         let tolerates = self.shared.session.tolerates_suspension();
         let session = own.node.session;

@@ -34,7 +34,7 @@ impl Contention {
             .session
             .set_session_check(self.shared.paths.session_check());
         let mut own = OwnNode::new(Arc::clone(client), Arc::clone(self.shared.clock()), node);
-        let mut status = self.shared.session.status();
+        let mut status = self.shared.session.watch_status();
         loop {
             let connects = status.borrow_and_update().connects;
             let Some(names) = self.look(client.as_ref(), &mut own).await? else {

@@ -283,7 +283,7 @@ async fn closing_the_session_is_the_last_thing_and_leaves_no_ephemeral() {
     process.contender.wait_for_grant().await;
     process.election.close().await.unwrap();
     process.memory.session.close().await;
-    let status = *process.memory.session.status().borrow();
+    let status = process.memory.session.status().latest();
     assert!(status.closed && status.state == ConnectionState::Lost);
     let left = server.paths();
     assert!(

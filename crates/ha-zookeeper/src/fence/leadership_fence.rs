@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ha_core::ids::LeaderSessionId;
-use ha_core::{Error, Result};
+use ha_core::{Error, Follower, Result};
 use tokio::sync::watch;
 
 use super::Fence;
@@ -77,7 +77,12 @@ impl LeadershipFence {
     }
 
     /// Election side: is told when a write of a term was refused at its check. Always the latest.
-    pub fn refusals(&self) -> watch::Receiver<Option<FenceRefusal>> {
+    pub fn refusals(&self) -> Follower<Option<FenceRefusal>> {
+        Follower::new(self.watch_refusals())
+    }
+
+    /// As [`refusals`](Self::refusals), for tasks of this crate, which borrow for no longer than it takes to copy.
+    pub(crate) fn watch_refusals(&self) -> watch::Receiver<Option<FenceRefusal>> {
         self.inner.refusals.subscribe()
     }
 
@@ -150,9 +155,9 @@ mod tests {
     fn refusals_reach_the_election() {
         let shared = LeadershipFence::new();
         let mut refusals = shared.refusals();
-        assert!(!refusals.has_changed().unwrap());
+        assert!(refusals.latest().is_none());
         shared.refused(fence(1).session, ZkCode::NoNode);
-        let seen = refusals.borrow_and_update().clone().unwrap();
+        let seen = refusals.latest().unwrap();
         assert_eq!((seen.session, seen.code), (fence(1).session, ZkCode::NoNode));
     }
 }

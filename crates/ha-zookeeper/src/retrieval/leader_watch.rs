@@ -43,7 +43,7 @@ impl LeaderWatch {
         subscribers: Arc<Subscribers>,
     ) -> Self {
         Self {
-            status: session.status(),
+            status: session.watch_status(),
             session,
             environment,
             reader,

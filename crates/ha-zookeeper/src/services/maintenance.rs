@@ -4,9 +4,8 @@ use ha_core::configuration::Configuration;
 use ha_core::environment::Environment;
 use ha_core::health::HealthMonitor;
 use ha_core::ids::JobId;
-use ha_core::{ErrorKind, Result};
+use ha_core::{ErrorKind, Follower, Result};
 use ha_storage::{FileSystemJobResultStore, HaStorage, OrphanRules};
-use tokio::sync::watch;
 
 use super::cluster_cleanup::ClusterCleanup;
 use super::describe_this_process;
@@ -258,7 +257,7 @@ fn context(
     storage: Arc<HaStorage>,
     health: HealthMonitor,
     environment: &Environment,
-    status: watch::Receiver<SessionStatus>,
+    status: Follower<SessionStatus>,
 ) -> StoreContext {
     StoreContext {
         writer: FencedWriter::new(

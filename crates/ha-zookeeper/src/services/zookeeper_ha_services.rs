@@ -377,7 +377,7 @@ impl HighAvailabilityServices for ZooKeeperHaServices {
         if cleanup.is_done {
             return Ok(());
         }
-        if self.session.status().borrow().closed {
+        if self.session.status().latest().closed {
             return Err(Error::closed("the ZooKeeper session")
                 .advise("make new services; close_and_cleanup_all_data takes the place of close"));
         }

@@ -89,7 +89,7 @@ impl MemorySession {
 
     /// Waits for the connection to be what it shall be.
     pub(crate) async fn wait_until(&self, state: ConnectionState) {
-        let mut status = self.session.status();
+        let mut status = self.session.watch_status();
         status.wait_for(|status| status.state == state).await.unwrap();
     }
 

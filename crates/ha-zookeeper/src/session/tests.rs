@@ -132,14 +132,14 @@ async fn standbys_sync_and_the_leader_checks_its_latch() {
     let slot = ProofSlot::default();
     assert_eq!(beat_once(&rig, &slot).await, ["sync"]);
     let refusals = LeadershipFence::new();
-    let seen = refusals.refusals();
+    let mut seen = refusals.refusals();
     slot.set(Some(LeaseProof {
         fence: fence(0),
         refusals: refusals.clone(),
     }));
     assert_eq!(beat_once(&rig, &slot).await, ["multi"]);
     assert!(rig.gate.lease_holds());
-    assert!(seen.borrow().is_none());
+    assert!(seen.latest().is_none());
     // An operator set the latch: the next proof tells the election.
     rig.server
         .client(9)
@@ -150,7 +150,7 @@ async fn standbys_sync_and_the_leader_checks_its_latch() {
         }])
         .unwrap();
     beat_once(&rig, &slot).await;
-    let refusal = seen.borrow().clone().unwrap();
+    let refusal = seen.latest().clone().unwrap();
     assert_eq!(
         (refusal.session, refusal.code),
         (fence(0).session, ZkCode::BadVersion)

@@ -6,7 +6,7 @@ use ha_core::backoff::Backoff;
 use ha_core::environment::{Environment, TaskScope};
 use ha_core::health::HealthMonitor;
 use ha_core::lease::{LeadershipGate, LeaseTerms};
-use ha_core::{Error, ErrorKind, Result};
+use ha_core::{Error, ErrorKind, Follower, Result};
 use tokio::sync::watch;
 
 use super::heartbeat::LeaseProof;
@@ -93,7 +93,12 @@ impl ZooKeeperSession {
     }
 
     /// Follows the state of the session.
-    pub fn status(&self) -> watch::Receiver<SessionStatus> {
+    pub fn status(&self) -> Follower<SessionStatus> {
+        Follower::new(self.watch_status())
+    }
+
+    /// As [`status`](Self::status), for tasks of this crate, which borrow for no longer than it takes to copy.
+    pub(crate) fn watch_status(&self) -> watch::Receiver<SessionStatus> {
         self.shared.status.subscribe()
     }
 

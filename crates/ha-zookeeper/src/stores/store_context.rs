@@ -1,10 +1,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ha_core::Follower;
 use ha_core::environment::Environment;
 use ha_core::health::{BrokenEntry, HealthMonitor};
 use ha_storage::HaStorage;
-use tokio::sync::watch;
 
 use super::checkpoints::CheckpointReads;
 use super::job_graph::JobGraphChanges;
@@ -24,7 +24,7 @@ pub struct StoreContext {
     /// Time, ids and tasks.
     pub environment: Environment,
     /// The session, to read again after a reconnect.
-    pub status: watch::Receiver<SessionStatus>,
+    pub status: Follower<SessionStatus>,
     /// The age from which a file that no pointer names is an orphan. No pointer is published for a file that
     /// has half of it.
     pub orphan_age: Duration,

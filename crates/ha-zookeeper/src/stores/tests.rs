@@ -85,7 +85,7 @@ fn context() -> (StoreContext, MemoryServer) {
         storage: HaStorage::in_memory(&id, &test.environment),
         health: HealthMonitor::default(),
         environment: test.environment.clone(),
-        status,
+        status: ha_core::Follower::new(status),
         orphan_age: ORPHAN_AGE,
         job_graph_changes: JobGraphChanges::default(),
         job_locks: JobLocks::default(),

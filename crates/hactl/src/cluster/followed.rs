@@ -6,13 +6,12 @@ use ha_core::environment::Environment;
 use ha_core::health::HealthMonitor;
 use ha_core::ids::{ClusterId, JobId};
 use ha_core::jobs::{JobResultEntry, JobResultStore as _};
-use ha_core::{Error, ErrorKind};
+use ha_core::{Error, ErrorKind, Follower};
 use ha_flink::{JOB_GRAPH_PREFIX, JobGraph, Pointer};
 use ha_storage::HaStorage;
 use ha_zookeeper::client::ClientSource;
 use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::session::{SessionOptions, SessionStatus, ZooKeeperSession};
-use tokio::sync::watch;
 
 use super::cluster::{result_store, storage_dir};
 use super::flink::{Looked, look};
@@ -96,7 +95,7 @@ impl FollowedCluster {
     }
 
     /// Follows the state of the session.
-    pub(crate) fn status(&self) -> watch::Receiver<SessionStatus> {
+    pub(crate) fn status(&self) -> Follower<SessionStatus> {
         self.session.status()
     }
 

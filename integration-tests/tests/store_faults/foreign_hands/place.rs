@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ha_core::Result;
 use ha_core::blobs::BlobStore as _;
 use ha_core::checkpoints::CheckpointRecoveryFactory as _;
 use ha_core::environment::{Environment, IdSource as _, RandomIdSource, SystemClock};
 use ha_core::health::{ConnectionState, HealthMonitor};
 use ha_core::ids::{BlobKey, ClusterId, LeaderSessionId};
 use ha_core::jobs::{ApplicationStatus, JobGraphStore as _, JobResultStore as _, RunningJobsRegistry as _};
+use ha_core::{Follower, Result};
 use ha_storage::{FileSystemJobResultStore, HaStorage, JobResultStoreSettings};
 use ha_testkit::contract::{checkpoint, ended, graph, job};
 use ha_testkit::fakes::RecordingJobGraphListener;
@@ -175,7 +175,7 @@ impl Place {
             storage: Arc::clone(&storage),
             health: health.clone(),
             environment,
-            status: self.status.subscribe(),
+            status: Follower::new(self.status.subscribe()),
             orphan_age: Duration::from_secs(600),
             job_graph_changes: JobGraphChanges::default(),
             job_locks: JobLocks::default(),

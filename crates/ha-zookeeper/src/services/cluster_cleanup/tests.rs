@@ -68,7 +68,7 @@ async fn cluster() -> (MemoryServer, ClusterCleanup, LeaderLatch) {
             storage: Arc::clone(&storage),
             health: health.clone(),
             environment,
-            status,
+            status: ha_core::Follower::new(status),
             orphan_age: Duration::from_secs(600),
             job_graph_changes: JobGraphChanges::default(),
             job_locks: JobLocks::default(),

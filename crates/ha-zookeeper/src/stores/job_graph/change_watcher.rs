@@ -41,7 +41,7 @@ impl ChangeWatcher {
         let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
         loop {
             // Whatever changes from here on makes another round.
-            self.context.status.borrow_and_update();
+            self.context.status.latest();
             let round = tokio::select! {
                 biased;
                 () = self.cancelled.cancelled() => return,
@@ -102,7 +102,7 @@ impl ChangeWatcher {
             () = self.cancelled.cancelled() => {}
             _ = watch => self.gather().await,
             () = self.log.settled(), if again == Again::Settled => self.gather().await,
-            changed = self.context.status.changed() => if changed.is_err() {
+            changed = self.context.status.next() => if changed.is_none() {
                 // The session is gone with its services: nothing more will change.
                 self.cancelled.cancelled().await;
             },

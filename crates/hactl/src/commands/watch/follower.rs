@@ -12,7 +12,7 @@ use ha_core::{Error, ErrorKind, Result};
 use ha_flink::Pointer;
 use ha_zookeeper::client::{ClientSource, SessionId};
 use ha_zookeeper::session::SessionStatus;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
 use super::armed::Armed;
 use super::event::{WatchEvent, WatchLine};
@@ -50,7 +50,7 @@ pub(super) trait Records: Send + Sync {
 /// The task that follows the cluster and tells what changes. Only reads.
 pub(super) struct Follower {
     source: Arc<dyn ClientSource>,
-    status: watch::Receiver<SessionStatus>,
+    status: ha_core::Follower<SessionStatus>,
     clock: Arc<dyn Clock>,
     records: Arc<dyn Records>,
     lines: mpsc::Sender<WatchLine>,
@@ -83,7 +83,7 @@ struct Unheard;
 impl Follower {
     pub(super) fn new(
         source: Arc<dyn ClientSource>,
-        status: watch::Receiver<SessionStatus>,
+        status: ha_core::Follower<SessionStatus>,
         clock: Arc<dyn Clock>,
         records: Arc<dyn Records>,
         lines: mpsc::Sender<WatchLine>,
@@ -127,13 +127,13 @@ impl Follower {
         let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
         loop {
             // From here on a change of the connection ends every wait.
-            let status = *self.status.borrow_and_update();
+            let status = self.status.latest();
             if status.closed {
                 return Ok(self.closed().await);
             }
             if !status.is_connected() {
                 self.tell_loss().await?;
-                if self.status.changed().await.is_err() {
+                if self.status.next().await.is_none() {
                     return Ok(self.closed().await);
                 }
                 continue;
@@ -319,13 +319,13 @@ impl Follower {
 
 /// The result of `work`, or `None` when the state of the connection changed first.
 async fn until_changed<T>(
-    status: &mut watch::Receiver<SessionStatus>,
+    status: &mut ha_core::Follower<SessionStatus>,
     work: impl Future<Output = T>,
 ) -> Option<T> {
     tokio::select! {
         biased;
         // Where nobody tells any more, the work fails by itself or shows it.
-        Ok(()) = status.changed() => None,
+        Some(_) = status.next() => None,
         done = work => Some(done),
     }
 }

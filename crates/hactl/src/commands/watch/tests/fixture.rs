@@ -113,7 +113,7 @@ impl Watched {
         };
         prepare(&watched);
         let paths = ClusterPaths::new("", "/flink", &ClusterId::new("one").unwrap()).unwrap();
-        let status = source.status.subscribe();
+        let status = ha_core::Follower::new(source.status.subscribe());
         let ends = Arc::clone(&watched.ends) as Arc<dyn Records>;
         let tree = WatchedTree::new(paths, layout);
         let follower = Follower::new(source, status, Arc::new(SystemClock), ends, sender, tree);
