@@ -102,7 +102,7 @@ async fn a_leader_that_only_leads_says_so_and_ends_with_its_standard_input() -> 
     })
     .await?;
     // Nothing tells of an end that does not come.
-    tokio::time::sleep(HELD).await;
+    integration_tests::pause(HELD).await;
     ensure!(process.is_alive(), "it leads no longer\n{}", output.end());
     drop(stdin);
     let status = process.wait(TIMEOUT).await?;
