@@ -20,6 +20,11 @@
 //! 0; 1 when something is broken or what was asked for is not there; 2 for wrong usage or configuration; 3 when
 //! ZooKeeper or the storage cannot be reached.
 //!
+//! # Many jobs
+//! 33,000 jobs, whose names alone are more than ZooKeeper's own clients take, are read a part at a time: `jobs` and
+//! `doctor` take about 1 KiB a job, and `doctor` 700 bytes a checkpoint. Where stderr is a terminal a bar on it shows how
+//! far it is.
+//!
 //! # JSON
 //! With `--output json` each command writes one document. Every document begins with
 //! `"clusterId"`, `"mode"` (`zookeeper` or `filesystem`) and `"location"` (what was read), and ends with `"broken"`:
@@ -36,6 +41,7 @@ mod doctor;
 mod examples;
 mod layout;
 mod moving;
+mod progress;
 mod render;
 mod report;
 mod run;

@@ -40,7 +40,7 @@ pub(crate) trait Body: Serialize {
 }
 
 /// A whole answer for people, in pieces: the cluster, the table, what is broken.
-pub(crate) fn text_of<'a, T: Body>(
+pub(crate) fn pieces_of<'a, T: Body>(
     report: &'a Report<T>,
     view: &'a View,
 ) -> impl Iterator<Item = String> + use<'a, T> {
@@ -55,4 +55,10 @@ pub(crate) fn text_of<'a, T: Body>(
     std::iter::once_with(heading)
         .chain(report.body.pieces(view))
         .chain(std::iter::once_with(|| render::broken_section(&report.broken)))
+}
+
+/// The same in one.
+#[cfg(test)]
+pub(crate) fn text_of<T: Body>(report: &Report<T>, view: &View) -> String {
+    pieces_of(report, view).collect()
 }

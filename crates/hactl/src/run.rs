@@ -14,7 +14,7 @@ use crate::commands::{Blobs, Checkpoints, Config, Jobs, Leaders, Results, Tree, 
 use crate::doctor::Doctor;
 use crate::moving::{Export, import};
 use crate::render::View;
-use crate::report::{Body, Report, text_of};
+use crate::report::{Body, Report, pieces_of};
 use crate::switchover::switch_over;
 use crate::tool_options::ToolOptions;
 use crate::writes::write as write_changes;
@@ -156,7 +156,7 @@ fn write<T: Body>(report: &Report<T>, environment: &Environment, format: OutputF
         OutputFormat::Json => write_json(report),
         OutputFormat::Table => {
             let view = View::of_stdout(environment);
-            text_of(report, &view).try_for_each(|piece| write_stdout(&piece))
+            pieces_of(report, &view).try_for_each(|piece| write_stdout(&piece))
         }
     }
     .map_err(unwritten)

@@ -11,7 +11,7 @@ use integration_tests::{Ensemble, EnsembleOptions, full_form};
 use serde_json::Value;
 
 use crowd::{Crowd, PAYLOAD};
-use measured::{Measured, hactl};
+use measured::{Measured, hactl, on_a_terminal};
 
 /// From so many jobs on the names of a listing come near the server's limit, three quarters of 1 MiB.
 const TOLD: u64 = 21_846;
@@ -72,6 +72,35 @@ async fn commands_read_many_jobs_in_bounded_memory() -> Result<()> {
             i32::from(shape.jobs >= TOLD),
         )?;
         check_findings(&doctor.stdout, shape)?;
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bar_on_the_terminal_shows_how_far_it_is() -> Result<()> {
+    let ensemble = Ensemble::start(EnsembleOptions::standalone()).await?;
+    let server = ensemble.connect_string();
+    let crowd = Crowd::gather(&server, 1000, 1).await?;
+    for (words, parts) in [
+        (
+            ["jobs", "--output", "json"],
+            &["job graphs [", "jobs [", "registry ["][..],
+        ),
+        (
+            ["doctor", "--output", "json"],
+            &["leaders [", "job graphs [", "jobs [", "registry ["],
+        ),
+    ] {
+        let alone = hactl(&crowd.cluster, &server, &words).await?;
+        ensure!(alone.stderr.is_empty(), "without a terminal: {}", alone.stderr);
+        let (data, terminal) = on_a_terminal(&crowd.cluster, &words).await?;
+        // Nothing of the bars is among the data, and nothing of the data on the terminal.
+        ensure!(data == alone.stdout, "{words:?}");
+        for part in parts {
+            ensure!(terminal.contains(part), "{words:?}: no {part:?} in {terminal:?}");
+        }
+        ensure!(terminal.contains(" %"), "{terminal:?}");
+        ensure!(!terminal.contains('{'), "{terminal:?}");
     }
     Ok(())
 }

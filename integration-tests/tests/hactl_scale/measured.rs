@@ -1,10 +1,12 @@
 //! Commands that are measured as they run.
 
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use ha_core::environment::{Clock as _, SystemClock};
 use integration_tests::ensemble::four_letter_word;
+use integration_tests::process::binaries;
 use integration_tests::{ClusterProcess, TestCluster};
 
 /// How often the memory is looked at. After what it writes last, a command waits for the end of its session.
@@ -67,4 +69,34 @@ fn received(server: &str) -> Result<u64> {
     let answer = four_letter_word(server.parse()?, "srvr")?;
     let line = answer.lines().find_map(|line| line.strip_prefix("Received: "));
     Ok(line.context("no count")?.trim().parse()?)
+}
+
+/// Runs `hactl` with its stderr on a terminal of 100 columns, its stdout in a file; gives what each had.
+pub(crate) async fn on_a_terminal(cluster: &TestCluster, words: &[&str]) -> Result<(String, String)> {
+    let program = binaries::find_or_build("hactl", "hactl")?;
+    let file = cluster.folder().join("stdout");
+    let quoted = |word: &str| format!("'{word}'");
+    let definitions = cluster.arguments();
+    let words = words
+        .iter()
+        .copied()
+        .chain(definitions.iter().map(String::as_str));
+    let line: Vec<_> = words.map(quoted).collect();
+    let line = format!(
+        "stty cols 100 rows 30; exec {} {} > {}",
+        quoted(&program.display().to_string()),
+        line.join(" "),
+        quoted(&file.display().to_string())
+    );
+    // Part of every Debian: bsdutils.
+    let output = tokio::task::spawn_blocking(move || {
+        Command::new("script")
+            .args(["--quiet", "--return", "--flush", "--command", &line, "/dev/null"])
+            .stdin(Stdio::null())
+            .output()
+    });
+    let output = output.await?.context("script cannot be run")?;
+    ensure!(output.status.success(), "{output:?}");
+    let terminal = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok((std::fs::read_to_string(file)?, terminal))
 }

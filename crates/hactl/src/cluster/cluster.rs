@@ -15,6 +15,7 @@ use ha_zookeeper::paths::ClusterPaths;
 use serde::Serialize;
 
 use crate::layout::{Layout, LayoutChoice, PathMappings};
+use crate::progress::Progress;
 
 use super::opening::{connect, expect_cluster, expect_cluster_node, nothing_to_read, results_folder};
 use super::{
@@ -367,7 +368,7 @@ impl Backend {
         let Self::ZooKeeper { client, paths, .. } = self else {
             return Ok(None);
         };
-        let nodes = Nodes::new(Arc::clone(client) as _);
+        let nodes = Nodes::new(Arc::clone(client) as _).showing(Progress::new());
         nodes.sync(paths.cluster()).await?;
         expect_cluster_node(&nodes, paths).await?;
         Ok(Some((nodes, paths)))

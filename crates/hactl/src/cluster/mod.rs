@@ -20,5 +20,5 @@ pub(crate) use flink::{
     summary as flink_summary,
 };
 pub(crate) use followed::FollowedCluster;
-pub(crate) use nodes::{Node, Nodes, PART};
+pub(crate) use nodes::{Node, Nodes};
 pub(crate) use stored::{JobPlace, StoredCheckpoint, StoredGraph, StoredJobs, foreign};

@@ -8,10 +8,12 @@ use ha_core::{ErrorKind, Result};
 use ha_zookeeper::client::{Stat, ZkCode, ZkError, ZkResult, ZooKeeperClient};
 use ha_zookeeper::paths::ClusterPaths;
 
+use crate::progress::Progress;
+
 /// How many requests are under way at a time.
 const CONCURRENCY: usize = 64;
 /// How many nodes are read, and so held in memory, at a time where there may be many thousand.
-pub(crate) const PART: usize = 256;
+const PART: usize = 256;
 /// The deepest tree that is walked: ours has 4 levels, and a foreign one must not be endless.
 const MAX_DEPTH: usize = 32;
 
@@ -34,11 +36,38 @@ impl Node {
 #[derive(Clone)]
 pub(crate) struct Nodes {
     client: Arc<dyn ZooKeeperClient>,
+    progress: Progress,
 }
 
 impl Nodes {
     pub(crate) fn new(client: Arc<dyn ZooKeeperClient>) -> Self {
-        Self { client }
+        Self {
+            client,
+            progress: Progress::hidden(),
+        }
+    }
+
+    /// The same, which shows how far it is.
+    pub(crate) const fn showing(mut self, progress: Progress) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// What there may be many thousand of, in the parts in which it is read: so many are held in memory at a time. Shows
+    /// how far it is, where there is more than one part.
+    pub(crate) fn parts<'a, T>(
+        &self,
+        what: &'static str,
+        all: &'a [T],
+    ) -> impl Iterator<Item = &'a [T]> + use<'a, T> {
+        let bar = (all.len() > PART).then(|| self.progress.bar(what, all.len() as u64));
+        let mut done = 0;
+        all.chunks(PART).inspect(move |part| {
+            if let Some(bar) = &bar {
+                bar.at(done);
+            }
+            done += part.len() as u64;
+        })
     }
 
     /// Waits until the server that is asked has seen all that its leader has.

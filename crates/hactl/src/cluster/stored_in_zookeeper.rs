@@ -10,7 +10,7 @@ use ha_zookeeper::codec::{Pointer, decode_counter, decode_status};
 use ha_zookeeper::paths::ClusterPaths;
 
 use super::stored::{JobPlace, StoredCheckpoint, StoredGraph, StoredJobs, foreign, verify_states};
-use super::{Cluster, Node, Nodes, PART};
+use super::{Cluster, Node, Nodes};
 
 const JOB_ID: &str = "a job id of 32 lower-case hexadecimal digits";
 const CHECKPOINT_ID: &str = "a checkpoint id of 19 digits";
@@ -34,7 +34,8 @@ pub(super) async fn jobs(
     let parent = paths.job_graphs();
     // A map that is made of all at once takes less than one that grew.
     let mut graphs = Vec::new();
-    for names in nodes.names(&parent).await?.unwrap_or_default().chunks(PART) {
+    let names = nodes.names(&parent).await?.unwrap_or_default();
+    for names in nodes.parts("job graphs", &names) {
         let pointers = job_graph_pointers(nodes, &parent, names, broken).await?;
         let files = pointers
             .iter()
@@ -74,7 +75,8 @@ async fn read_registry(
     broken: &mut Vec<BrokenEntry>,
 ) -> Result<()> {
     let parent = paths.running_jobs();
-    for names in nodes.names(&parent).await?.unwrap_or_default().chunks(PART) {
+    let names = nodes.names(&parent).await?.unwrap_or_default();
+    for names in nodes.parts("registry", &names) {
         for node in nodes.some_children(&parent, names, broken).await? {
             let Some(job_id) = JobId::from_name(node.name()) else {
                 broken.push(foreign(node.name(), &node.path, JOB_ID));
@@ -97,7 +99,8 @@ pub(super) async fn decided_results(
 ) -> Result<Vec<JobResultEntry>> {
     let parent = paths.job_graphs();
     let mut decided = Vec::new();
-    for names in nodes.names(&parent).await?.unwrap_or_default().chunks(PART) {
+    let names = nodes.names(&parent).await?.unwrap_or_default();
+    for names in nodes.parts("job graphs", &names) {
         let pointers = job_graph_pointers(nodes, &parent, names, broken).await?;
         decided.extend(
             pointers
@@ -142,23 +145,22 @@ async fn read_checkpoint_ids(
             None => broken.push(foreign(&name, &ClusterPaths::child(&paths.jobs(), &name), JOB_ID)),
         }
     }
-    let mut reads = stream::iter(job_ids)
-        .map(|job_id| async move {
-            let names = nodes.names(&paths.checkpoints(job_id)).await?;
-            let counter = nodes.get(&paths.checkpoint_id_counter(job_id)).await?;
-            Result::Ok((job_id, names.unwrap_or_default(), counter))
-        })
-        .buffered(CONCURRENCY);
     let (mut checkpoints, mut next_checkpoints) = (Vec::new(), Vec::new());
-    while let Some((job_id, names, counter)) = reads.try_next().await? {
-        // Foreign names are reported by `hactl checkpoints JOB`, where they hide nothing either.
-        let ids = names
-            .iter()
-            .filter_map(|name| CheckpointId::from_name(name))
-            .collect();
-        checkpoints.push((job_id, ids));
-        if let Some(next) = counter.and_then(|counter| next_checkpoint(job_id, &counter, broken)) {
-            next_checkpoints.push((job_id, next));
+    for job_ids in nodes.parts("jobs", &job_ids) {
+        let mut reads = stream::iter(job_ids)
+            .map(|&job_id| async move {
+                let names = nodes.names(&paths.checkpoints(job_id)).await?;
+                let counter = nodes.get(&paths.checkpoint_id_counter(job_id)).await?;
+                Result::Ok((job_id, names.unwrap_or_default(), counter))
+            })
+            .buffered(CONCURRENCY);
+        while let Some((job_id, names, counter)) = reads.try_next().await? {
+            // Foreign names are reported by `hactl checkpoints JOB`, where they hide nothing either.
+            let ids = names.iter().filter_map(|name| CheckpointId::from_name(name));
+            checkpoints.push((job_id, ids.collect()));
+            if let Some(next) = counter.and_then(|counter| next_checkpoint(job_id, &counter, broken)) {
+                next_checkpoints.push((job_id, next));
+            }
         }
     }
     stored.checkpoints = checkpoints.into_iter().collect();

@@ -29,10 +29,10 @@ fn compare<T: Body>(name: &str, body: T, broken: Vec<BrokenEntry>) {
         body,
         broken,
     };
-    let table: String = text_of(&report, &View::plain(NOW)).collect();
+    let table = text_of(&report, &View::plain(NOW));
     insta::assert_snapshot!(format!("{name}_table"), table);
     let mut plain = String::new();
-    let mut rest: String = text_of(&report, &View::coloured(NOW)).collect();
+    let mut rest = text_of(&report, &View::coloured(NOW));
     while let Some(at) = rest.find('\u{1b}') {
         let end = at + rest[at..].find('m').unwrap() + 1;
         plain.push_str(&rest[..at]);

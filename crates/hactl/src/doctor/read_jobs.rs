@@ -8,7 +8,7 @@ use ha_zookeeper::paths::ClusterPaths;
 
 use super::read_tree::{TreeReader, allowed, reason};
 use super::snapshot::{FileState, Graph, Named, Placed, Pointed};
-use crate::cluster::{Node, Nodes, PART};
+use crate::cluster::{Node, Nodes};
 
 /// How many jobs are looked at a time.
 const JOBS_AT_A_TIME: usize = 16;
@@ -17,7 +17,8 @@ const JOB_ID: &str = "a job id of 32 lower-case hexadecimal digits";
 impl TreeReader<'_> {
     pub(super) async fn read_graphs(&mut self) -> Result<()> {
         let parent = self.paths.job_graphs();
-        for names in self.names(&parent).await?.chunks(PART) {
+        let names = self.names(&parent).await?;
+        for names in self.nodes.parts("job graphs", &names) {
             for node in self.some_children(&parent, names).await? {
                 self.add_graph(node);
             }
@@ -60,7 +61,7 @@ impl TreeReader<'_> {
             }
         }
         let (nodes, paths) = (self.nodes, self.paths);
-        for job_ids in job_ids.chunks(PART) {
+        for job_ids in nodes.parts("jobs", &job_ids) {
             let jobs: Vec<_> = stream::iter(job_ids)
                 .map(|&job_id| read_job(nodes, paths, job_id))
                 .buffered(JOBS_AT_A_TIME)
@@ -125,7 +126,8 @@ impl TreeReader<'_> {
 
     pub(super) async fn read_registry(&mut self) -> Result<()> {
         let parent = self.paths.running_jobs();
-        for names in self.names(&parent).await?.chunks(PART) {
+        let names = self.names(&parent).await?;
+        for names in self.nodes.parts("registry", &names) {
             for node in self.some_children(&parent, names).await? {
                 self.expect_leaf(&node);
                 if JobId::from_name(node.name()).is_none() {

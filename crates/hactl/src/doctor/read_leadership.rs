@@ -10,7 +10,7 @@ use ha_zookeeper::paths::ClusterPaths;
 
 use super::read_tree::{TreeReader, allowed, reason};
 use super::snapshot::{Claim, Election, Information, Latch, Led};
-use crate::cluster::{Node, Nodes, PART};
+use crate::cluster::{Node, Nodes};
 
 /// How often leaders and latches are read until they fit: a change of leader takes a moment.
 const ATTEMPTS: u32 = 4;
@@ -30,7 +30,7 @@ impl TreeReader<'_> {
             self.read.tree.elections.clear();
             self.read.tree.leaders.clear();
             let components = self.read_latches().await?;
-            for components in components.chunks(PART) {
+            for components in self.nodes.parts("leaders", &components) {
                 self.read_leaders(components).await?;
             }
             if self.read.tree.leaders_fit() || attempt == ATTEMPTS {

@@ -211,6 +211,6 @@ mod tests {
              Archive: 20.0 KiB\n\
              SHA-256 of its manifest:\n  {digest}\n"
         );
-        assert_eq!(text_of(&report(), &View::plain(0)).collect::<String>(), expected);
+        assert_eq!(text_of(&report(), &View::plain(0)), expected);
     }
 }

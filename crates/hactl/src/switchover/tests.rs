@@ -160,7 +160,7 @@ fn the_table_and_the_document() {
             body,
             broken,
         };
-        let table: String = text_of(&report, &View::plain(0)).collect();
+        let table = text_of(&report, &View::plain(0));
         insta::assert_snapshot!(format!("{name}_table"), table);
         let json = serde_json::to_string_pretty(&report).unwrap();
         insta::assert_snapshot!(format!("{name}_json"), json);

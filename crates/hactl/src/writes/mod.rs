@@ -22,7 +22,6 @@ mod grant;
 mod interruption;
 mod job_znodes;
 mod plan;
-mod progress;
 mod restore;
 mod view;
 
@@ -37,8 +36,9 @@ pub(crate) use frame::{Written, write};
 pub(crate) use interruption::Interruption;
 pub(crate) use job_znodes::size as size_of;
 use plan::{Plan, Step, Work};
-use progress::Progress;
 use view::View;
+
+use crate::progress::Progress;
 pub(crate) use view::shares_results;
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ async fn compare(name: &str, world: &World, command: WritingCommand) {
         location: "zk-1:2181,zk-2:2181,zk-3:2181/flink/c".to_owned(),
     };
     let report = report(&command, header, plan, false);
-    let table: String = text_of(&report, &View::plain(0)).collect();
+    let table = text_of(&report, &View::plain(0));
     insta::assert_snapshot!(format!("{name}_table"), table);
     let json = serde_json::to_string_pretty(&report).unwrap();
     insta::assert_snapshot!(format!("{name}_json"), json);

@@ -8,19 +8,25 @@ use indicatif::{ProgressBar, ProgressStyle};
 const TICK: Duration = Duration::from_millis(200);
 
 /// Bars on stderr where that is a terminal; nothing elsewhere.
-pub(super) struct Progress {
+#[derive(Clone, Copy)]
+pub(crate) struct Progress {
     is_shown: bool,
 }
 
 impl Progress {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             is_shown: io::stderr().is_terminal(),
         }
     }
 
+    /// No bars anywhere.
+    pub(crate) const fn hidden() -> Self {
+        Self { is_shown: false }
+    }
+
     /// Shows that something is under way whose length is not known.
-    pub(super) async fn doing<T>(&self, what: &'static str, work: impl Future<Output = T>) -> T {
+    pub(crate) async fn doing<T>(&self, what: &'static str, work: impl Future<Output = T>) -> T {
         let bar = self.is_shown.then(|| {
             let bar = ProgressBar::new_spinner().with_message(what);
             bar.enable_steady_tick(TICK);
@@ -34,7 +40,7 @@ impl Progress {
     }
 
     /// Waits, and shows how long still.
-    pub(super) async fn waiting(&self, what: &'static str, time: Duration, environment: &Environment) {
+    pub(crate) async fn waiting(&self, what: &'static str, time: Duration, environment: &Environment) {
         let until = environment.clock.now() + time;
         let bar = self.bar(what, u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         loop {
@@ -48,7 +54,7 @@ impl Progress {
     }
 
     /// A bar of a known length, taken away when it is dropped.
-    pub(super) fn bar(&self, what: &'static str, length: u64) -> Bar {
+    pub(crate) fn bar(&self, what: &'static str, length: u64) -> Bar {
         Bar(self.is_shown.then(|| {
             let bar = ProgressBar::new(length).with_message(what);
             // The template is fixed; were it wrong, the default one would do.
@@ -61,10 +67,10 @@ impl Progress {
 }
 
 /// One bar.
-pub(super) struct Bar(Option<ProgressBar>);
+pub(crate) struct Bar(Option<ProgressBar>);
 
 impl Bar {
-    pub(super) fn at(&self, position: u64) {
+    pub(crate) fn at(&self, position: u64) {
         if let Some(bar) = &self.0 {
             bar.set_position(position);
         }
