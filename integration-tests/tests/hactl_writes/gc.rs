@@ -13,7 +13,7 @@ use super::made::TIMEOUT;
 const SESSION_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Makes a file look as if it had been left long ago.
-fn grow_old(path: &Path) -> Result<()> {
+pub(super) fn grow_old(path: &Path) -> Result<()> {
     let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     Ok(File::options().write(true).open(path)?.set_modified(long_ago)?)
 }

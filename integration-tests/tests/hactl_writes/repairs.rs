@@ -77,3 +77,33 @@ async fn a_lost_tree_is_accepted_and_a_cleanup_leaves_nothing() -> Result<()> {
     assert_eq!(made.cluster.files()?, [] as [&str; 0]);
     Ok(())
 }
+
+/// What one leaves that was killed between the identity of the folder and that of the tree.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cleanup_that_was_cut_off_at_its_end_is_repeated() -> Result<()> {
+    let made = Made::new(SESSION_TIMEOUT, 1).await?;
+    let folder = made.cluster.storage().join(made.cluster.cluster_id());
+    std::fs::remove_file(folder.join("identity.json"))?;
+    // As long as there are jobs it was not that.
+    let before = (
+        made.admin.walk(&made.cluster.znode("")).await?,
+        made.cluster.files()?,
+    );
+    let refused = made.cluster.run("hactl", &["cleanup", "--apply"]).await?;
+    assert_eq!(refused.status.code(), Some(1));
+    let after = made.admin.walk(&made.cluster.znode("")).await?;
+    let without_latches: Vec<_> = after
+        .into_iter()
+        .filter(|node| !node.path.contains("/leader"))
+        .collect();
+    integration_tests::AdminClient::expect_unchanged(&before.0, &without_latches)?;
+    assert_eq!(made.cluster.files()?, before.1);
+    for jobs in ["jobgraphs", "jobs"] {
+        made.admin.delete_tree(&made.cluster.znode(jobs)).await?;
+    }
+    let done = made.cluster.run("hactl", &["cleanup", "--apply"]).await?;
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    assert!(made.admin.node(&made.cluster.znode("")).await?.is_none());
+    assert_eq!(made.cluster.files()?, [] as [&str; 0]);
+    Ok(())
+}

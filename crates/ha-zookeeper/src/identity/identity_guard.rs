@@ -137,6 +137,27 @@ impl IdentityGuard {
         )
     }
 
+    /// As [`IdentityGuard::expect`], for the removal of the whole cluster: what a removal that was cut off leaves is there
+    /// too, a tree without any job whose file is gone from the storage that it names.
+    ///
+    /// # Errors
+    /// As [`IdentityGuard::expect`].
+    pub(crate) async fn expect_for_removal(&self) -> Result<()> {
+        let client = self.clients.client().await?;
+        if let Some(node) = self.read_node(&client).await?
+            && node.storage_dir == self.storage.uri()
+            && self.storage.read_identity().await?.is_none()
+        {
+            let children = self.children(&client).await?;
+            let left = [self.paths.identity(), self.paths.leader()];
+            let path = |name| ClusterPaths::child(self.paths.cluster(), name);
+            if children.iter().all(|name| left.contains(&path(name))) {
+                return Ok(());
+            }
+        }
+        self.expect().await.map(drop)
+    }
+
     /// Whether there is a tree, and it may be removed with the storage. Makes nothing. A tree whose file is missing
     /// is what an interrupted clean-up leaves; `false` means neither tree nor file.
     ///

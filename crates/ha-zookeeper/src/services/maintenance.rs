@@ -42,7 +42,19 @@ impl Maintenance {
     /// `NotLeader` (nothing changed) when another process stands in the election; `NotFound` when there is no such
     /// cluster; `Conflict` when tree and storage are of two clusters; `Invalid`, `Unavailable`, `Denied`.
     pub async fn begin(configuration: &Configuration, tool: &str, environment: &Environment) -> Result<Self> {
-        Self::open(configuration, tool, environment, None).await
+        Self::open(configuration, tool, environment, Purpose::Change).await
+    }
+
+    /// The same for the removal of the whole cluster, which goes on where one was cut off.
+    ///
+    /// # Errors
+    /// As [`Maintenance::begin`].
+    pub async fn begin_removal(
+        configuration: &Configuration,
+        tool: &str,
+        environment: &Environment,
+    ) -> Result<Self> {
+        Self::open(configuration, tool, environment, Purpose::Removal).await
     }
 
     /// The same for a cluster that is imported from `archive`, and is made here: in an empty cluster node and folder, or
@@ -57,20 +69,20 @@ impl Maintenance {
         archive: &str,
         environment: &Environment,
     ) -> Result<Self> {
-        Self::open(configuration, tool, environment, Some(archive)).await
+        Self::open(configuration, tool, environment, Purpose::Import(archive)).await
     }
 
     async fn open(
         configuration: &Configuration,
         tool: &str,
         environment: &Environment,
-        archive: Option<&str>,
+        purpose: Purpose<'_>,
     ) -> Result<Self> {
         let settings = Settings::read(configuration)?;
         let options = SessionOptions::from_configuration(configuration)?;
         let health = HealthMonitor::default();
         let session = ZooKeeperSession::connect(options, environment.clone(), health).await?;
-        let granted = Self::contend(session.clone(), settings, tool, environment, archive).await;
+        let granted = Self::contend(session.clone(), settings, tool, environment, purpose).await;
         if granted.is_err() {
             session.close().await;
         }
@@ -82,12 +94,12 @@ impl Maintenance {
         settings: Settings,
         tool: &str,
         environment: &Environment,
-        archive: Option<&str>,
+        purpose: Purpose<'_>,
     ) -> Result<Self> {
-        let storage = match archive {
-            None => settings.open_existing_storage(environment).await?,
+        let storage = match purpose {
+            Purpose::Change | Purpose::Removal => settings.open_existing_storage(environment).await?,
             // It is tried out, too.
-            Some(_) => settings.open_storage(environment).await?,
+            Purpose::Import(_) => settings.open_storage(environment).await?,
         };
         let health = session.health();
         let results = FileSystemJobResultStore::open_existing(
@@ -104,13 +116,14 @@ impl Maintenance {
             health.clone(),
             environment,
         );
-        match archive {
-            None => identity.expect().await?,
-            Some(archive) => {
+        match purpose {
+            Purpose::Change => drop(identity.expect().await?),
+            Purpose::Removal => identity.expect_for_removal().await?,
+            Purpose::Import(archive) => {
                 identity = identity.for_import(archive);
-                identity.begin_import(archive).await?
+                identity.begin_import(archive).await?;
             }
-        };
+        }
         let identity = Arc::new(identity);
         let contender = LatchData {
             tool: Some(tool.to_owned()),
@@ -246,6 +259,17 @@ impl Maintenance {
         self.session.close().await;
         left
     }
+}
+
+/// What the cluster is contended for.
+#[derive(Clone, Copy)]
+enum Purpose<'a> {
+    /// It is there, and is changed.
+    Change,
+    /// It is removed.
+    Removal,
+    /// It is made of this archive.
+    Import(&'a str),
 }
 
 #[expect(clippy::too_many_arguments, reason = "they become the fields of one value")]

@@ -44,7 +44,7 @@ pub(crate) async fn write(
     let mut audit = Audit::open(audit, command.name(), location, cluster.environment())?;
     cluster.backend().nodes().await?;
     let interruption = Interruption::listen(cluster.environment())?;
-    let (mut grant, view) = Grant::take(cluster, command.name()).await?;
+    let (mut grant, view) = Grant::take(cluster, command).await?;
     let planned = tokio::select! {
         biased;
         () = interruption.requested() => Err(Interruption::error()),

@@ -8,7 +8,7 @@ use ha_zookeeper::fence::{Commit, Proof};
 use ha_zookeeper::services::Maintenance;
 
 use super::plan::Restoration;
-use super::{Outcome, Step, View, Work};
+use super::{Outcome, Step, View, Work, WritingCommand};
 use crate::cluster::{Backend, Cluster};
 
 /// The right to change the cluster: the leadership that no component has, or the lock of the folder.
@@ -30,11 +30,16 @@ impl Grant {
     ///
     /// # Errors
     /// `NotLeader` when a process of the cluster is there (`Conflict` in the mode `filesystem`); nothing was changed.
-    pub(super) async fn take(cluster: &Cluster, command: &str) -> Result<(Self, View)> {
+    pub(super) async fn take(cluster: &Cluster, command: &WritingCommand) -> Result<(Self, View)> {
         match cluster.backend() {
             Backend::ZooKeeper { .. } => {
-                let environment = cluster.environment();
-                let maintenance = Maintenance::begin(cluster.configuration(), command, environment).await?;
+                let (configuration, environment) = (cluster.configuration(), cluster.environment());
+                let maintenance = match command {
+                    WritingCommand::Cleanup { ended_jobs: false } => {
+                        Maintenance::begin_removal(configuration, command.name(), environment).await?
+                    }
+                    _ => Maintenance::begin(configuration, command.name(), environment).await?,
+                };
                 match View::granted(cluster, &maintenance) {
                     Ok(view) => Ok((Self::Leader(Box::new(maintenance)), view)),
                     Err(error) => {
