@@ -31,6 +31,8 @@ pub struct LeaderLatch {
     /// Every node that was asked for in the session of `own` and that may stand. Other latches of the session are
     /// none of this one's business: another election driver of the process may have made them.
     pub(super) asked: BTreeSet<Uuid>,
+    /// The name of the node that was made last, as the server told it.
+    pub(super) made: Option<String>,
 }
 
 /// A node that may exist.
@@ -53,6 +55,7 @@ impl LeaderLatch {
             ids,
             own: None,
             asked: BTreeSet::new(),
+            made: None,
         }
     }
 
@@ -96,7 +99,11 @@ impl LeaderLatch {
                 .create(&prefix, data, CreateMode::EphemeralSequential)
                 .await
             {
-                Ok(path) => return self.made(client, &path),
+                Ok(path) => {
+                    let node = made(client, &path)?;
+                    self.made = Some(node.name.clone());
+                    return Ok(node);
+                }
                 Err(error) if error.code == ZkCode::NoNode => {
                     self.own = None;
                     self.make_parents(client).await?;
@@ -108,23 +115,6 @@ impl LeaderLatch {
         }
         let last = last.unwrap_or_else(|| ZkError::new(ZkCode::Other, "the latch could not be made"));
         Err(last.at(&self.paths.latches()))
-    }
-
-    fn made(&self, client: &dyn ZooKeeperClient, path: &str) -> Result<LatchNode> {
-        let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
-        if ClusterPaths::parse_latch_name(name).is_none() {
-            return Err(Error::new(
-                ErrorKind::Internal,
-                "the server gave the latch an unexpected name",
-            )
-            .at(path));
-        }
-        Ok(LatchNode {
-            name: name.to_owned(),
-            path: path.to_owned(),
-            version: 0,
-            session: client.session_id(),
-        })
     }
 
     /// Looks for the node that may stand there, and deletes every other one that was asked for.
@@ -167,6 +157,7 @@ impl LeaderLatch {
     pub(super) fn forget(&mut self) {
         self.own = None;
         self.asked.clear();
+        self.made = None;
     }
 
     /// The nodes of this latch in the session of `client`, read after a `sync`.
@@ -288,6 +279,24 @@ impl LeaderLatch {
             own.version = version;
         }
     }
+}
+
+/// The node that a create has made.
+fn made(client: &dyn ZooKeeperClient, path: &str) -> Result<LatchNode> {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    if ClusterPaths::parse_latch_name(name).is_none() {
+        return Err(Error::new(
+            ErrorKind::Internal,
+            "the server gave the latch an unexpected name",
+        )
+        .at(path));
+    }
+    Ok(LatchNode {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        version: 0,
+        session: client.session_id(),
+    })
 }
 
 async fn read_back(client: &dyn ZooKeeperClient, path: &str) -> ZkResult<(Bytes, Stat)> {
