@@ -164,8 +164,40 @@ fn a_running_job_of_1_14_has_latches_of_its_own_and_is_in_the_registry() {
 }
 
 #[test]
+fn a_running_job_of_1_20_has_its_graph_where_1_14_has_it_and_all_else_where_2_3_has_it() {
+    let recording = recording(&FlinkRecording::running_1_20());
+    recording.expect_nothing_foreign();
+    let job = JobId::from_name("2a01c0bf650974ae212bd16756254086").unwrap();
+    let leaders = recording.leaders();
+    assert_eq!(leaders.len(), 4);
+    assert!(leaders.contains_key(&Component::JobManager(job)), "{leaders:?}");
+    let sessions: BTreeSet<_> = leaders.values().map(|leader| leader.session_id).collect();
+    assert_eq!(sessions.len(), 1, "all components of a process carry one id");
+    assert_eq!(
+        recording.count(|place| matches!(place, Place::LatchNode(None, _))),
+        2
+    );
+    assert!(recording.checkpoints().keys().eq(&[69, 70, 71]));
+    let graph = recording
+        .znodes
+        .iter()
+        .find_map(|(path, place, data)| match place {
+            Place::JobGraph(_) => Some((path, JobGraph::decode_prefix(recording.file(data)).unwrap())),
+            _ => None,
+        });
+    let (path, graph) = graph.unwrap();
+    assert!(path.contains("/jobgraphs/"), "{path}");
+    assert_eq!((graph.job, graph.name.as_deref()), (job, Some("live-job")));
+    assert_eq!(recording.count(|place| *place == Place::Lock), 4);
+}
+
+#[test]
 fn clusters_whose_jobs_have_ended_have_leaders_and_no_jobs() {
-    for of in [FlinkRecording::ended_1_14(), FlinkRecording::ended_2_3()] {
+    for of in [
+        FlinkRecording::ended_1_14(),
+        FlinkRecording::ended_1_20(),
+        FlinkRecording::ended_2_3(),
+    ] {
         let recording = recording(&of);
         recording.expect_nothing_foreign();
         assert_eq!(recording.leaders().len(), 3);
@@ -178,7 +210,11 @@ fn clusters_whose_jobs_have_ended_have_leaders_and_no_jobs() {
 
 #[test]
 fn the_first_bytes_of_a_checkpoints_file_are_enough() {
-    for of in [FlinkRecording::running_1_14(), FlinkRecording::running_2_3()] {
+    for of in [
+        FlinkRecording::running_1_14(),
+        FlinkRecording::running_1_20(),
+        FlinkRecording::running_2_3(),
+    ] {
         let recording = recording(&of);
         for (path, file) in &recording.files {
             if !path.contains("completedCheckpoint") {

@@ -42,6 +42,18 @@ impl FlinkRecording {
         Self::parse(include_str!("../recordings/1.14.6-finished-and-cancelled.json"))
     }
 
+    /// 1.20.5, a job that runs: checkpoints 69 to 71, the id counter at 72, and a blob; two processes, and a leader after
+    /// a failover.
+    pub fn running_1_20() -> Self {
+        Self::parse(include_str!("../recordings/1.20.5-running.json"))
+    }
+
+    /// 1.20.5, after the end of its jobs: results of one finished and one cancelled, which that version writes without
+    /// names.
+    pub fn ended_1_20() -> Self {
+        Self::parse(include_str!("../recordings/1.20.5-finished-and-cancelled.json"))
+    }
+
     /// 2.3.0, two processes and no job.
     pub fn idle_2_3() -> Self {
         Self::parse(include_str!("../recordings/2.3.0-idle.json"))

@@ -5,11 +5,11 @@ use ha_core::configuration::{
     Configuration, HighAvailabilityMode, HighAvailabilityOptions, JobResultStoreOptions,
 };
 use ha_core::environment::Environment;
-use ha_core::health::{BrokenEntry, HealthMonitor};
+use ha_core::health::BrokenEntry;
 use ha_core::ids::{ClusterId, JobId};
 use ha_core::jobs::{JobResultEntry, JobResultStore as _};
-use ha_core::{Error, ErrorKind, Result};
-use ha_storage::{FileSystemJobResultStore, HaStorage, JobResultStoreSettings, StorageDirectory};
+use ha_core::{Error, Result};
+use ha_storage::{FileSystemJobResultStore, HaStorage};
 use ha_zookeeper::client::WireClient;
 use ha_zookeeper::paths::ClusterPaths;
 use serde::Serialize;
@@ -18,6 +18,7 @@ use crate::layout::{Layout, LayoutChoice, PathMappings};
 use crate::progress::Progress;
 
 use super::opening::{connect, expect_cluster, expect_cluster_node, nothing_to_read, results_folder};
+use super::places::{own_result_store, result_store, storage_dir};
 use super::{
     FoundFile, JobPlace, Nodes, StoredCheckpoint, StoredJobs, flink, identity, stored_in_files,
     stored_in_zookeeper, walk,
@@ -25,8 +26,6 @@ use super::{
 
 /// The name of the factory of the mode `filesystem`.
 const FILESYSTEM: &str = "filesystem";
-/// Flink's folder of all clusters' results in the storage directory (`JobResultStoreOptions`, from 1.15 on).
-const FLINK_RESULTS: &str = "job-result-store";
 
 /// What every answer begins with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -55,7 +54,7 @@ pub struct Cluster {
 pub struct ReadingOptions {
     /// Whose layout it is.
     pub layout: LayoutChoice,
-    /// Where the files lie that Flink's pointers name.
+    /// Where the files lie that Flink's pointers and the configuration name.
     pub mappings: PathMappings,
 }
 
@@ -128,8 +127,8 @@ impl Cluster {
                 .at("--layout")
                 .advise("set high-availability to zookeeper, and its quorum to that of the Flink cluster"));
         } else {
-            let storage =
-                HaStorage::open_existing(storage_dir(configuration)?, &cluster_id, environment).await?;
+            let directory = storage_dir(configuration, &options.mappings)?;
+            let storage = HaStorage::open_existing(directory, &cluster_id, environment).await?;
             if is_expected && let Some(folder) = storage.local_folder() {
                 expect_cluster(&folder, &cluster_id)?;
             }
@@ -175,9 +174,7 @@ impl Cluster {
 
     /// Where this program keeps results, open for reading.
     pub(crate) async fn results_of_this_program(&self) -> Result<Arc<FileSystemJobResultStore>> {
-        let settings = JobResultStoreSettings::from_configuration(&self.configuration)?;
-        let storage = self.storage().await?;
-        FileSystemJobResultStore::open_existing(storage, settings, HealthMonitor::default()).await
+        own_result_store(&self.configuration, &self.mappings, self.storage().await?).await
     }
 
     /// Whether it is a cluster of Apache Flink.
@@ -191,7 +188,7 @@ impl Cluster {
         )
     }
 
-    /// Where the files lie that Flink's pointers name.
+    /// Where the files lie that pointers and the configuration name.
     pub(crate) const fn mappings(&self) -> &PathMappings {
         &self.mappings
     }
@@ -222,7 +219,7 @@ impl Cluster {
     /// # Errors
     /// `NotFound` when the directory is missing; `Denied`, `Unavailable` when it cannot be read.
     pub async fn storage(&self) -> Result<Arc<HaStorage>> {
-        let directory = storage_dir(&self.configuration)?;
+        let directory = storage_dir(&self.configuration, &self.mappings)?;
         HaStorage::open_existing(directory, &self.cluster_id, &self.environment).await
     }
 
@@ -307,7 +304,14 @@ impl Cluster {
     /// Where results are, open for reading; `None` where Flink keeps none: before 1.15, or before the first end of a job.
     pub(crate) async fn result_store(&self) -> Result<Option<Arc<FileSystemJobResultStore>>> {
         let storage = self.storage().await?;
-        result_store(&self.configuration, &self.cluster_id, self.is_flinks(), storage).await
+        result_store(
+            &self.configuration,
+            &self.cluster_id,
+            self.is_flinks(),
+            &self.mappings,
+            storage,
+        )
+        .await
     }
 
     /// Every file of the cluster (mode `filesystem`), with the first `limit` bytes of each.
@@ -327,7 +331,7 @@ impl Cluster {
             .configuration
             .get_optional(&JobResultStoreOptions::STORAGE_PATH)?
         {
-            Some(path) => match self.local_folder_at(&path).await {
+            Some(path) => match self.local_folder_at(&self.mappings.directory(&path)).await {
                 Ok(results) => files.extend(walk(&results, limit, broken)),
                 Err(error) => {
                     let subject = error.subject().unwrap_or(&path).to_owned();
@@ -372,31 +376,5 @@ impl Backend {
         nodes.sync(paths.cluster()).await?;
         expect_cluster_node(&nodes, paths).await?;
         Ok(Some((nodes, paths)))
-    }
-}
-
-pub(super) fn storage_dir(configuration: &Configuration) -> Result<StorageDirectory> {
-    let text = configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
-    Ok(StorageDirectory::new(text, configuration))
-}
-
-/// As [`Cluster::result_store`].
-pub(super) async fn result_store(
-    configuration: &Configuration,
-    cluster_id: &ClusterId,
-    is_flinks: bool,
-    storage: Arc<HaStorage>,
-) -> Result<Option<Arc<FileSystemJobResultStore>>> {
-    let mut settings = JobResultStoreSettings::from_configuration(configuration)?;
-    let is_flinks_own = is_flinks && settings.storage_path.is_none();
-    if is_flinks_own {
-        let text = configuration.get(&HighAvailabilityOptions::HA_STORAGE_PATH)?;
-        let text = text.trim_end_matches('/');
-        let folder = format!("{text}/{FLINK_RESULTS}/{cluster_id}");
-        settings.storage_path = Some(StorageDirectory::new(folder, configuration));
-    }
-    match FileSystemJobResultStore::open_existing(storage, settings, HealthMonitor::default()).await {
-        Err(error) if is_flinks_own && error.kind() == ErrorKind::NotFound => Ok(None),
-        opened => opened.map(Some),
     }
 }

@@ -13,10 +13,10 @@ use ha_zookeeper::client::ClientSource;
 use ha_zookeeper::paths::ClusterPaths;
 use ha_zookeeper::session::{SessionOptions, SessionStatus, ZooKeeperSession};
 
-use super::cluster::{result_store, storage_dir};
 use super::flink::{Looked, look};
 use super::layout_detection::detect;
 use super::opening::{expect_cluster_node, nothing_to_read};
+use super::places::{result_store, storage_dir};
 use super::{Nodes, ReadingOptions};
 use crate::layout::{Layout, LayoutChoice, PathMappings};
 
@@ -126,10 +126,17 @@ impl FollowedCluster {
     /// # Errors
     /// What keeps the storage or the result from being read.
     pub(crate) async fn recorded_result(&self, job_id: JobId) -> Result<Option<JobResultEntry>> {
-        let directory = storage_dir(&self.configuration)?;
+        let directory = storage_dir(&self.configuration, &self.mappings)?;
         let storage = HaStorage::open_existing(directory, &self.cluster_id, &self.environment).await?;
         let is_flinks = matches!(self.layout, Layout::Flink(_));
-        match result_store(&self.configuration, &self.cluster_id, is_flinks, storage).await? {
+        let store = result_store(
+            &self.configuration,
+            &self.cluster_id,
+            is_flinks,
+            &self.mappings,
+            storage,
+        );
+        match store.await? {
             Some(results) => results.job_result_entry(job_id).await,
             None => Ok(None),
         }

@@ -9,6 +9,7 @@ mod layout_detection;
 mod listing;
 mod nodes;
 mod opening;
+mod places;
 mod stored;
 mod stored_in_files;
 mod stored_in_zookeeper;
@@ -16,8 +17,8 @@ mod stored_in_zookeeper;
 pub use cluster::{Backend, Cluster, ClusterHeader, ReadingOptions};
 pub(crate) use files::{FoundFile, millis, walk};
 pub(crate) use flink::{
-    Fault, FlinkContender, FlinkLeader, Looked, leaders as flink_leaders, look, place as flink_place,
-    summary as flink_summary,
+    Fault, FlinkBlob, FlinkContender, FlinkLeader, Looked, blobs as flink_blobs, leaders as flink_leaders,
+    look, place as flink_place, summary as flink_summary,
 };
 pub(crate) use followed::FollowedCluster;
 pub(crate) use nodes::{Node, Nodes};

@@ -1,10 +1,12 @@
-use ha_core::Result;
+use std::path::PathBuf;
+
 use ha_core::health::BrokenEntry;
 use ha_core::ids::JobId;
+use ha_core::{Error, ErrorKind, Result};
 use ha_storage::{ForeignFile, ObservedFile, Survey};
 use serde::Serialize;
 
-use crate::cluster::{Cluster, millis};
+use crate::cluster::{Cluster, FlinkBlob, flink_blobs, millis};
 use crate::render::{self, View};
 use crate::report::{Body, Report};
 
@@ -29,7 +31,7 @@ pub struct Blobs {
 pub struct Blob {
     /// The job that it belongs to, by its folder.
     pub job_id: JobId,
-    /// Its key: `p-`, the SHA-256 of its content, `-`, a random part.
+    /// Its key: `p-`, the SHA-256 of its content (Flink's: the SHA-1), `-`, a random part.
     pub key: String,
     /// In bytes.
     pub size: u64,
@@ -50,11 +52,18 @@ impl Blobs {
         let mut broken = Vec::new();
         // Says where there is no such cluster.
         cluster.backend().nodes().await?;
-        let (files, foreign) = Survey::blobs(&*cluster.storage().await?).await?;
+        // Says where there is no storage.
+        let storage = cluster.storage().await?;
+        let mut blobs: Vec<_> = if cluster.is_flinks() {
+            let found = flink_blobs(&local_folder(cluster)?, &mut broken);
+            found.into_iter().map(Blob::of_flinks).collect()
+        } else {
+            let (files, foreign) = Survey::blobs(&storage).await?;
+            broken.extend(foreign.into_iter().map(entry_of));
+            files.into_iter().filter_map(Blob::of).collect()
+        };
         cluster.compare_identities(&mut broken).await?;
-        broken.extend(foreign.into_iter().map(entry_of));
         broken.sort_by(|a, b| a.path.cmp(&b.path));
-        let mut blobs: Vec<_> = files.into_iter().filter_map(Blob::of).collect();
         blobs.sort_by(|a, b| (a.job_id, &a.key).cmp(&(b.job_id, &b.key)));
         Ok(Report {
             cluster: cluster.header(),
@@ -75,6 +84,31 @@ impl Blob {
             path: file.place,
         })
     }
+
+    fn of_flinks(blob: FlinkBlob) -> Self {
+        Self {
+            job_id: blob.job_id,
+            key: blob.key,
+            size: blob.found.size,
+            modified: blob.found.modified,
+            file: blob.file,
+            path: blob.found.path.display().to_string(),
+        }
+    }
+}
+
+/// The folder of a cluster of Flink on this machine.
+fn local_folder(cluster: &Cluster) -> Result<PathBuf> {
+    let folder = cluster.folder()?;
+    cluster.mappings().local(&folder).ok_or_else(|| {
+        Error::new(
+            ErrorKind::NotFound,
+            "the blobs are not on a file system of this machine",
+        )
+        .at(folder)
+        .advise("where there is a copy, or a mount, say where it lies by --map-path FROM=TO")
+        .not_applied()
+    })
 }
 
 fn entry_of(foreign: ForeignFile) -> BrokenEntry {
@@ -108,7 +142,8 @@ impl Body for Blobs {
         // A key takes the whole width: it stands on a line of its own, to be copied whole.
         for of_job in self.blobs.chunk_by(|a, b| a.job_id == b.job_id) {
             if let Some(blob) = of_job.first() {
-                text.push_str(&format!("\nJob {}, in blobs/{}:\n", blob.job_id, blob.job_id));
+                let folder = blob.file.rsplit_once('/').map_or("", |(folder, _)| folder);
+                text.push_str(&format!("\nJob {}, in {folder}:\n", blob.job_id));
             }
             for blob in of_job {
                 text.push_str(&format!(" {}\n", render::escaped(&blob.key)));

@@ -139,7 +139,11 @@ impl Body for Results {
         let rows = self.results.iter().map(|result| {
             [
                 Cell::from(result.id.to_string()),
-                render::escaped(&result.name).into(),
+                match result.name.as_str() {
+                    "" => "-".to_owned(),
+                    name => render::escaped(name),
+                }
+                .into(),
                 status_cell(&result.status, result.status.clone()),
                 match result.clean_up {
                     CleanUp::Pending => Cell::toned("pending", Tone::Notable),

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use ha_core::configuration::{Configuration, HighAvailabilityOptions};
 use ha_core::environment::{Clock, Environment};
-use ha_core::health::{BrokenEntry, HealthMonitor};
+use ha_core::health::BrokenEntry;
 use ha_core::{Error, Result};
 use ha_flink::Generation;
-use ha_storage::{FileSystemJobResultStore, HaStorage, JobResultStoreSettings};
+use ha_storage::{FileSystemJobResultStore, HaStorage};
 use ha_zookeeper::client::WireClient;
 use ha_zookeeper::paths::ClusterPaths;
 
@@ -31,7 +31,7 @@ pub(super) async fn read(
     let clock = environment.clock.as_ref();
     let (client, layout) = match cluster.backend() {
         Backend::Files => {
-            let storage = open_storage(cluster, configuration).await?;
+            let storage = open_storage(cluster).await?;
             return read_files(cluster, storage, clock, dirty_after).await;
         }
         Backend::ZooKeeper { client, layout, .. } => (client, *layout),
@@ -40,7 +40,7 @@ pub(super) async fn read(
         let read = read_flinks(cluster, generation, client, clock, dirty_after).await?;
         return add_connection(read, client, configuration, clock).await;
     }
-    let storage = open_storage(cluster, configuration).await;
+    let storage = open_storage(cluster).await;
     let storage = storage.map_err(|error| unreached(&error, "high-availability.storageDir"));
     let reader = match &storage {
         Ok((storage, results)) => StorageReader::read(storage, results, clock)
@@ -50,13 +50,7 @@ pub(super) async fn read(
     };
     // After the files: what names them must be seen.
     let Some((nodes, paths)) = cluster.backend().nodes().await? else {
-        return read_files(
-            cluster,
-            open_storage(cluster, configuration).await?,
-            clock,
-            dirty_after,
-        )
-        .await;
+        return read_files(cluster, open_storage(cluster).await?, clock, dirty_after).await;
     };
     let storage = storage.as_ref().ok().map(|(storage, _)| storage.as_ref());
     let read = read_znodes(&nodes, paths, Some(client), storage, reader, clock, dirty_after).await?;
@@ -139,12 +133,8 @@ async fn read_flinks(
     Ok((snapshot, read.broken))
 }
 
-async fn open_storage(cluster: &Cluster, configuration: &Configuration) -> Result<OpenStorage> {
-    let storage = cluster.storage().await?;
-    let settings = JobResultStoreSettings::from_configuration(configuration)?;
-    let monitor = HealthMonitor::default();
-    let results = FileSystemJobResultStore::open_existing(Arc::clone(&storage), settings, monitor).await?;
-    Ok((storage, results))
+async fn open_storage(cluster: &Cluster) -> Result<OpenStorage> {
+    Ok((cluster.storage().await?, cluster.results_of_this_program().await?))
 }
 
 /// Reads the znodes beside files that were listed before. The caller adds what the connection tells.

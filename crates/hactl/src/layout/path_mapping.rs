@@ -31,15 +31,20 @@ impl PathMappings {
     /// this machine.
     pub(crate) fn local(&self, uri: &str) -> Option<PathBuf> {
         let path = bare(uri);
-        for PathMapping { from, to } in &self.0 {
-            match path.strip_prefix(from.as_str()) {
-                Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-                    return Some(PathBuf::from(format!("{to}{rest}")));
-                }
-                _ => {}
-            }
-        }
-        path.starts_with('/').then(|| PathBuf::from(path))
+        let mapped = self.mapped(path).map(PathBuf::from);
+        mapped.or_else(|| path.starts_with('/').then(|| PathBuf::from(path)))
+    }
+
+    /// Where a directory of the configuration lies: where it says, unless a mapping fits.
+    pub(crate) fn directory(&self, uri: &str) -> String {
+        self.mapped(bare(uri)).unwrap_or_else(|| uri.to_owned())
+    }
+
+    fn mapped(&self, path: &str) -> Option<String> {
+        self.0.iter().find_map(|PathMapping { from, to }| {
+            let rest = path.strip_prefix(from.as_str())?;
+            (rest.is_empty() || rest.starts_with('/')).then(|| format!("{to}{rest}"))
+        })
     }
 }
 
@@ -77,6 +82,14 @@ mod tests {
             ("relative/x", None),
         ] {
             assert_eq!(mapped.local(uri), local.map(PathBuf::from), "{uri}");
+        }
+        for (uri, directory) in [
+            ("file:///srv/ha", "/copy"),
+            ("s3://bucket/flink/x/", "/bucket/x/"),
+            ("s3://bucket/other", "s3://bucket/other"),
+            ("relative", "relative"),
+        ] {
+            assert_eq!(mapped.directory(uri), directory);
         }
         assert_eq!(
             mappings(&["file:///a=/b"]).local("file:/a/x"),
