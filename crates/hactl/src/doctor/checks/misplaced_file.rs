@@ -18,7 +18,10 @@ fn run(snapshot: &Snapshot) -> Outcome {
                     "the file is not read: it may be another job's, or lie outside the cluster's folder",
                     "it lies outside the cluster's folder: high-availability.storageDir or cluster-id is not that of this cluster, or the pointer was moved",
                 ))
-                .advise("put the pointer's data back from a copy; find out what wrote this")
+                .advise(snapshot.own_or_flinks(
+                    "put the pointer's data back from a copy; find out what wrote this",
+                    "give this command the storageDir and cluster-id of that cluster; where they are right, find out what wrote this",
+                ))
         })
     })
 }

@@ -92,7 +92,7 @@ const NATIVE: &[Check] = &[
     server_tick::CHECK,
 ];
 
-/// Flink keeps no identities and no claims, and its files have no checksums.
+/// Flink keeps no identities and no claims, its files have no checksums, and it computes no leases from a tick.
 const FLINK: &[Check] = &[
     no_leader::CHECK,
     component_without_leader::CHECK,
@@ -119,5 +119,4 @@ const FLINK: &[Check] = &[
     children_near_limit::CHECK,
     acl_differs::CHECK,
     session_timeout_shortened::CHECK,
-    server_tick::CHECK,
 ];

@@ -14,7 +14,10 @@ fn run(snapshot: &Snapshot) -> Outcome {
             Finding::new(ID, Severity::Error, &counter.what)
                 .at_znode(&counter.place)
                 .because("the job cannot take checkpoints, and is not recovered")
-                .advise("set it to a number above the job's newest checkpoint id, in decimal")
+                .advise(snapshot.own_or_flinks(
+                    "set it to a number above the job's newest checkpoint id, in decimal",
+                    "set it to a number above the job's newest checkpoint id, in four bytes, the highest first",
+                ))
         })
         .collect())
 }

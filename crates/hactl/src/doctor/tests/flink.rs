@@ -39,6 +39,8 @@ async fn recordings_have_no_finding_and_every_check_is_made() {
     for recording in [
         FlinkRecording::running_1_14(),
         FlinkRecording::ended_1_14(),
+        FlinkRecording::running_1_20(),
+        FlinkRecording::ended_1_20(),
         FlinkRecording::idle_2_3(),
         FlinkRecording::running_2_3(),
         FlinkRecording::ended_2_3(),
@@ -276,7 +278,8 @@ async fn counters() {
         "{verdict:?}"
     );
     world.write(&counter(), b"x").await;
-    world.expect("unreadable-counter", &counter(), None).await;
+    let verdict = world.expect("unreadable-counter", &counter(), None).await;
+    assert!(verdict.findings[0].advice.contains("four bytes"), "{verdict:?}");
 }
 
 #[tokio::test]
@@ -378,8 +381,9 @@ async fn storage_sizes_acls_session_and_tick() {
 
     let mut snapshot = world.snapshot().await;
     let tree = snapshot.tree.as_mut().unwrap();
+    // Flink has no leases that depend on it.
     tree.servers[0].1.as_mut().unwrap().tick = Duration::from_secs(3);
-    expect(&judge(&snapshot), "server-tick", None, None);
+    assert!(ids(&judge(&snapshot)).is_empty());
 
     let world = World::load(FlinkRecording::idle_2_3()).await;
     std::fs::remove_dir_all(world.folder.path()).unwrap();

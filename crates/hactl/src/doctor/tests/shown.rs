@@ -109,6 +109,26 @@ Not made: server-tick, acl-differs: the server does not say
 }
 
 #[test]
+fn every_check_has_a_test_that_expects_its_finding() {
+    let own = [
+        include_str!("files.rs"),
+        include_str!("leadership.rs"),
+        include_str!("state.rs"),
+        include_str!("told.rs"),
+    ];
+    let flinks = [include_str!("flink.rs")];
+    for (layout, tests) in [
+        (Layout::Native, own.as_slice()),
+        (Layout::Flink(Generation::OneLatch), flinks.as_slice()),
+    ] {
+        for check in checks::of(layout) {
+            let id = format!("\"{}\"", check.id);
+            assert!(tests.iter().any(|tests| tests.contains(&id)), "{layout:?}: {id}");
+        }
+    }
+}
+
+#[test]
 fn every_check_has_a_name_of_its_own_that_is_documented() {
     let documentation = include_str!("../checks.md");
     let mut ids = HashSet::new();

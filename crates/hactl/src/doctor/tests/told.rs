@@ -165,4 +165,10 @@ async fn latch_that_no_session_owns() {
     let verdict = world.verdict().await;
     expect(&verdict, "latch-of-a-dead-session", Some(&path), None);
     assert_eq!(verdict.findings[0].severity, Severity::Error);
+    // Two of them are not two latches of one session.
+    let path = world
+        .paths
+        .latch("99999999-2222-3333-4444-555555555555-latch-0000000100");
+    world.create(&path, latch_data(None)).await;
+    assert_eq!(ids(&world.verdict().await), ["latch-of-a-dead-session"; 2]);
 }
