@@ -1,8 +1,11 @@
 //! The reading commands and the doctor of `hactl` on recordings of running Flink clusters, loaded into a real ZooKeeper:
 //! they say what the descriptions of the recordings say, for each version; and a copy whose files are gone is told
-//! pointer by pointer. `hactl watch` follows what the test changes in them.
+//! pointer by pointer. `hactl watch` follows what the test changes in them; and `living` what a living Flink does.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod living;
+mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -84,7 +87,8 @@ impl FlinkCluster {
             ),
             format!("high-availability.zookeeper.path.root={}", self.root),
             format!("high-availability.cluster-id={}", self.recording.cluster_id()),
-            format!("high-availability.storageDir={storage}"),
+            // As Flink itself is configured.
+            format!("high-availability.storageDir={}", self.recording.storage_dir),
         ];
         let fixed = ["--output", "json", "--map-path", &mapping].map(str::to_owned);
         let definitions = definitions.map(|definition| format!("-D{definition}"));
@@ -131,7 +135,7 @@ async fn expect_healthy(cluster: &FlinkCluster) -> Result<()> {
         "no-leader",
         "pointer-to-missing-file",
         "dirty-result-old",
-        "server-tick",
+        "session-timeout-shortened",
     ] {
         assert!(made.contains(&check), "{doctor:#}");
     }
@@ -167,7 +171,7 @@ async fn an_idle_cluster_of_2_3_has_two_processes_one_leader_and_no_job() -> Res
 }
 
 #[tokio::test]
-async fn running_jobs_of_1_14_and_2_3_are_shown_with_leader_checkpoints_and_counter() -> Result<()> {
+async fn running_jobs_of_each_version_are_shown_with_leader_checkpoints_and_counter() -> Result<()> {
     for (recording, folder, job, ids, next, registry) in [
         (
             FlinkRecording::running_2_3(),
@@ -175,6 +179,14 @@ async fn running_jobs_of_1_14_and_2_3_are_shown_with_leader_checkpoints_and_coun
             "871c6b3ce33cf24f843e42c417ff8b5f",
             [6, 7, 8],
             9,
+            None,
+        ),
+        (
+            FlinkRecording::running_1_20(),
+            "jobgraphs",
+            "2a01c0bf650974ae212bd16756254086",
+            [69, 70, 71],
+            72,
             None,
         ),
         (
@@ -221,6 +233,10 @@ async fn running_jobs_of_1_14_and_2_3_are_shown_with_leader_checkpoints_and_coun
             "{external}"
         );
 
+        let blobs = cluster.hactl(&["blobs"]).await?;
+        assert_eq!(texts(&blobs, "blobs", "jobId"), [job], "{blobs:#}");
+        assert!(texts(&blobs, "blobs", "key")[0].starts_with("p-"), "{blobs:#}");
+
         let tree = cluster.hactl(&["tree"]).await?;
         let nodes = tree["nodes"].as_array().unwrap();
         assert_eq!(nodes.len(), cluster.recording.znodes.len() - 1);
@@ -235,8 +251,11 @@ async fn running_jobs_of_1_14_and_2_3_are_shown_with_leader_checkpoints_and_coun
         // A copy without its files: each pointer is told.
         let empty = TempDir::new()?;
         let (code, checkpoints) = cluster.hactl_in(empty.path(), &["checkpoints", job]).await?;
-        assert_eq!(code, Some(1));
-        assert_eq!(texts(&checkpoints, "broken", "path").len(), 3, "{checkpoints:#}");
+        assert_eq!(
+            (code, texts(&checkpoints, "broken", "path").len()),
+            (Some(1), 3),
+            "{checkpoints:#}"
+        );
         assert!(
             texts(&checkpoints, "broken", "reason")
                 .iter()
@@ -284,6 +303,13 @@ async fn ended_jobs_are_shown_by_their_results_from_1_15_on() -> Result<()> {
     assert_eq!(texts(&jobs, "jobs", "status"), ["CANCELED", "FINISHED"]);
     expect_healthy(&cluster).await?;
 
+    // That version writes no names.
+    let cluster = FlinkCluster::load(FlinkRecording::ended_1_20()).await?;
+    let results = cluster.hactl(&["results"]).await?;
+    assert_eq!(texts(&results, "results", "status"), ["CANCELED", "FINISHED"]);
+    assert_eq!(texts(&results, "results", "cleanUp"), ["DONE", "DONE"]);
+    expect_healthy(&cluster).await?;
+
     let cluster = FlinkCluster::load(FlinkRecording::ended_1_14()).await?;
     let leaders = cluster.hactl(&["leaders"]).await?;
     assert_eq!(texts(&leaders, "leaders", "component"), COMPONENTS);
@@ -304,85 +330,4 @@ async fn told(watch: &ClusterProcess, parts: &[&str]) -> Result<Value> {
         line.starts_with('{') && parts.iter().all(|part| line.contains(part))
     });
     Ok(serde_json::from_str(&line.await?)?)
-}
-
-#[tokio::test]
-async fn watch_follows_leaders_jobs_and_checkpoints_of_1_14_and_2_3() -> Result<()> {
-    for (recording, layout, folder, job, newest, manager) in [
-        (
-            FlinkRecording::running_2_3(),
-            "auto",
-            "execution-plans",
-            "871c6b3ce33cf24f843e42c417ff8b5f",
-            8,
-            "leader/job-871c6b3ce33cf24f843e42c417ff8b5f",
-        ),
-        (
-            FlinkRecording::running_1_14(),
-            "flink",
-            "jobgraphs",
-            "454c0ae7bd7ba4cbc16fee2728ee099d",
-            14,
-            "jobs/454c0ae7bd7ba4cbc16fee2728ee099d/leader",
-        ),
-    ] {
-        let cluster = FlinkCluster::load(recording).await?;
-        let admin = AdminClient::connect(&cluster.ensemble.connect_string()).await?;
-        let mut watch = cluster.watch(layout)?;
-        let present = "\"present\":true";
-        for component in COMPONENTS {
-            let component = format!("\"component\":\"{component}\"");
-            let led = told(&watch, &[present, "leaderChanged", &component]).await?;
-            assert!(
-                led["address"].is_string() && led["sessionId"].is_string(),
-                "{led}"
-            );
-            assert!(led["epoch"].is_null(), "{led}");
-        }
-        let added = told(&watch, &[present, "jobAdded", job]).await?;
-        assert_eq!(added["name"], "live-job");
-        let completed = told(&watch, &[present, "checkpointCompleted", job]).await?;
-        assert_eq!(completed["checkpointId"], newest);
-
-        // Another leader of the job, at another address, as Flink writes it; then of all others.
-        let place = format!("{manager}/connection_info");
-        let mut information = cluster.recorded(&place);
-        let end = information.windows(3).position(|bytes| bytes == b"\x73\x72\x00");
-        let last = end.context("an object after the address")? - 1;
-        information[last] = b'Z';
-        admin.set(&cluster.at(&place), &information).await?;
-        let moved = told(&watch, &["\"present\":false", "leaderChanged", job]).await?;
-        assert!(moved["address"].as_str().unwrap().ends_with('Z'), "{moved}");
-        let place = "leader/rest_server/connection_info";
-        admin.delete(&cluster.at(place)).await?;
-        let component = "\"component\":\"rest_server\",\"address\":null";
-        told(&watch, &["leaderChanged", component]).await?;
-        admin.create(&cluster.at(place), &cluster.recorded(place)).await?;
-        let component = "\"component\":\"rest_server\",\"address\":\"http://";
-        told(&watch, &["\"present\":false", "leaderChanged", component]).await?;
-
-        // A checkpoint more, a job more, and the end of the first.
-        let next = format!("jobs/{job}/checkpoints/{:019}", newest + 1);
-        let pointer = cluster.recorded(&format!("jobs/{job}/checkpoints/{newest:019}"));
-        admin.create(&cluster.at(&next), &pointer).await?;
-        let completed = told(&watch, &["\"present\":false", "checkpointCompleted", job]).await?;
-        assert_eq!(completed["checkpointId"], newest + 1);
-        let other = "00000000000000000000000000000001";
-        let graph = cluster.recorded(&format!("{folder}/{job}"));
-        admin
-            .create(&cluster.at(&format!("{folder}/{other}")), &graph)
-            .await?;
-        let added = told(&watch, &["\"present\":false", "jobAdded", other]).await?;
-        assert!(added["name"].is_null(), "its file is another job's: {added}");
-        admin.delete_tree(&cluster.at(&format!("{folder}/{job}"))).await?;
-        let ended = told(&watch, &["jobEnded", job]).await?;
-        assert_eq!(
-            (ended["name"].as_str(), ended["status"].as_str()),
-            (Some("live-job"), Some("UNKNOWN"))
-        );
-        watch.process().interrupt()?;
-        let status = watch.wait(TIMEOUT).await?;
-        assert_eq!(status.code(), Some(0), "{}", watch.output().end());
-    }
-    Ok(())
 }
