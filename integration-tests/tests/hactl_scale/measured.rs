@@ -19,6 +19,8 @@ pub(crate) struct Measured {
     pub(crate) stderr: String,
     /// The peak of its resident memory, in bytes.
     pub(crate) peak: u64,
+    /// What of the peak is no page of the program's file: how many of those are there is the system's business.
+    pub(crate) data: u64,
     pub(crate) requests: u64,
     pub(crate) seconds: f64,
 }
@@ -35,14 +37,16 @@ pub(crate) async fn hactl(cluster: &TestCluster, server: &str, words: &[&str]) -
     let began = SystemClock.now();
     let mut process = ClusterProcess::spawn_binary("hactl", "hactl", &arguments, |_| {})?;
     let status = format!("/proc/{}/status", process.pid());
-    let mut peak_kib = 0;
+    let (mut peak_kib, mut program_kib) = (0, 0);
     let code = loop {
         if let Some(status) = process.process().exit_status()? {
             break status.code();
         }
         // Without memory it is about to end.
         let told = std::fs::read_to_string(&status).unwrap_or_default();
-        peak_kib = peak_of(&told).unwrap_or(0).max(peak_kib);
+        if let (Some(peak), Some(program)) = (kib_of(&told, "VmHWM:"), kib_of(&told, "RssFile:")) {
+            (peak_kib, program_kib) = (peak, program);
+        }
         integration_tests::pause(POLL).await;
     };
     let seconds = SystemClock.now().saturating_since(began).as_secs_f64();
@@ -54,13 +58,14 @@ pub(crate) async fn hactl(cluster: &TestCluster, server: &str, words: &[&str]) -
         stdout: process.output().stdout(),
         stderr: process.output().stderr(),
         peak: peak_kib * 1024,
+        data: peak_kib.saturating_sub(program_kib) * 1024,
         requests: received(server)?.saturating_sub(before),
         seconds,
     })
 }
 
-fn peak_of(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+fn kib_of(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
