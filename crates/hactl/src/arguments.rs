@@ -6,11 +6,11 @@ use ha_cli::{CompletionsArguments, ManArguments};
 use ha_core::configuration::ConfigValue as _;
 use ha_core::ids::JobId;
 
-use crate::cancel::CancelOptions;
+use crate::command::{Command, Reading};
 use crate::examples::{self, documented};
 use crate::switchover::SwitchoverOptions;
 use crate::tool_options::ToolOptions;
-use crate::writes::{WriteOptions, WritingCommand};
+use crate::writes::WritingCommand;
 use crate::writing_arguments::{CheckpointWord, JobWord, WriteArguments};
 
 /// Shows, checks and repairs the high-availability data of a cluster. Without --apply it only reads.
@@ -25,56 +25,6 @@ pub struct Arguments {
 
     #[command(subcommand)]
     command: CommandWord,
-}
-
-/// What to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command {
-    /// Show all options, with what is set.
-    Config,
-    /// Tell what changes, as it happens.
-    Watch,
-    /// Write shell completions.
-    Completions(CompletionsArguments),
-    /// Write manual pages.
-    Man(ManArguments),
-    /// Show something of the cluster.
-    Read(Reading),
-    /// Make a cluster of an archive, or show what would be made.
-    Import(PathBuf, WriteOptions),
-    /// Change something, or show what would be changed.
-    Write(WritingCommand, WriteOptions),
-    /// End a job, or show who would be asked to.
-    Cancel(CancelOptions, WriteOptions),
-    /// Move leadership, or show how it would be moved.
-    Switchover(SwitchoverOptions, WriteOptions),
-}
-
-/// What to show of a cluster.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reading {
-    /// Who leads, who stands by.
-    Leaders,
-    /// All jobs of which anything is known.
-    Jobs,
-    /// The checkpoints of one job.
-    Checkpoints(JobId),
-    /// The results of ended jobs.
-    Results,
-    /// The blobs of all jobs.
-    Blobs,
-    /// Everything, as it is stored.
-    Tree,
-    /// Everything, into a file.
-    Export {
-        /// The file, which must not be there.
-        file: PathBuf,
-    },
-    /// What is wrong.
-    Doctor {
-        /// From which age a result whose job is not cleaned up is told.
-        dirty_after: Duration,
-    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -143,7 +93,7 @@ enum CommandWord {
     #[command(after_help = examples::DOCTOR)]
     Doctor {
         /// Tell of a job that ended longer ago than this and is not cleaned up
-        #[arg(long, value_name = "DURATION", default_value = "10 min", value_parser = duration)]
+        #[arg(long, value_name = "DURATION", default_value = "10 min", value_parser = Duration::parse)]
         dirty_after: Duration,
         /// Check nothing, but accept that the tree was lost: take the mark out that says so, while no process runs
         #[arg(long)]
@@ -184,7 +134,7 @@ enum CommandWord {
         #[arg(long)]
         force: bool,
         /// How long to wait for a leader, before and after
-        #[arg(long, value_name = "DURATION", default_value = "30 s", value_parser = duration)]
+        #[arg(long, value_name = "DURATION", default_value = "30 s", value_parser = Duration::parse)]
         timeout: Duration,
         #[command(flatten)]
         write: WriteArguments,
@@ -303,10 +253,6 @@ impl Arguments {
         };
         (command, self.options.merged_with(options))
     }
-}
-
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    Duration::parse(text)
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ mod archive;
 mod arguments;
 mod cancel;
 mod cluster;
+mod command;
 mod commands;
 mod doctor;
 mod examples;
@@ -50,9 +51,10 @@ mod tool_options;
 mod writes;
 mod writing_arguments;
 
-pub use arguments::{Arguments, Command, Reading};
+pub use arguments::Arguments;
 pub use cancel::{CancelOptions, Cancellation, CancelledJob};
 pub use cluster::{Backend, Cluster, ClusterHeader, ReadingOptions};
+pub use command::{Command, Reading};
 pub use commands::{
     Blob, Blobs, Checkpoint, Checkpoints, CleanUp, Config, ConfigEntry, Contender, Job, Jobs, Leader,
     Leaders, Process, RecordedIn, RecordedResult, Results, Tree, TreeNode, WatchEvent, WatchLine,

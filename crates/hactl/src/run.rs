@@ -7,9 +7,10 @@ use ha_core::configuration::{Configuration, HighAvailabilityOptions};
 use ha_core::environment::Environment;
 use ha_core::{Error, ErrorKind, Result};
 
-use crate::arguments::{Arguments, Command, Reading};
+use crate::arguments::Arguments;
 use crate::cancel::cancel;
 use crate::cluster::Cluster;
+use crate::command::{Command, Reading};
 use crate::commands::{Blobs, Checkpoints, Config, Jobs, Leaders, Results, Tree, watch};
 use crate::doctor::Doctor;
 use crate::moving::{Export, import};

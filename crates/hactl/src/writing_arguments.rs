@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use ha_core::configuration::ConfigValue as _;
 use ha_core::ids::{CheckpointId, JobId};
 
-use crate::arguments::{Command, duration};
 use crate::cancel::CancelOptions;
+use crate::command::Command;
 use crate::examples::{self, documented};
 use crate::tool_options::ToolOptions;
 use crate::writes::{WriteOptions, WritingCommand};
@@ -43,7 +44,7 @@ pub(crate) enum JobWord {
         #[arg(value_name = "JOB")]
         job: JobId,
         /// How long to wait for a leader, and then for the end of the job
-        #[arg(long, value_name = "DURATION", default_value = "30 s", value_parser = duration)]
+        #[arg(long, value_name = "DURATION", default_value = "30 s", value_parser = Duration::parse)]
         timeout: Duration,
         #[command(flatten)]
         write: WriteArguments,
