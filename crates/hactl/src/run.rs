@@ -53,6 +53,7 @@ pub async fn run(command: &Command, options: &ToolOptions) -> Result<ExitCode> {
             show_written(written?, options)
         }
         Command::Import(file, write_options) => {
+            refuse_mappings(options)?;
             let configuration = load_configuration(shared)?;
             let environment = Environment::system();
             let cluster = Cluster::open_for_import(&configuration, options.reading(), &environment).await?;
@@ -83,9 +84,22 @@ pub async fn run(command: &Command, options: &ToolOptions) -> Result<ExitCode> {
     }
 }
 
+/// Opens a cluster that is to be changed.
 async fn open(options: &ToolOptions) -> Result<Cluster> {
+    refuse_mappings(options)?;
     let configuration = load_configuration(&options.shared)?;
     Cluster::open_with(&configuration, options.reading(), &Environment::system()).await
+}
+
+/// What is changed is where the configuration says: a dry run on a copy would show other files.
+fn refuse_mappings(options: &ToolOptions) -> Result<()> {
+    match options.mappings.is_empty() {
+        true => Ok(()),
+        false => Err(Error::invalid(
+            "--map-path is for commands that only read: no copy of the data is ever changed",
+        )
+        .advise("leave --map-path out, or set high-availability.storageDir to where the files lie")),
+    }
 }
 
 /// Shows what was done, and what ended it early.

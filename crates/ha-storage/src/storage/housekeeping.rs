@@ -101,7 +101,8 @@ impl HaStorage {
             .list(&RelativePath::root())
             .await?
             .unwrap_or_default();
-        match entries.first() {
+        // What a process left that was killed while it made the folder is swept later.
+        match entries.iter().find(|entry| !is_temporary(&entry.name)) {
             None => Ok(false),
             Some(entry) => Err(self.occupied(&format!("{:?} is in it", entry.name))),
         }

@@ -65,12 +65,15 @@ impl Carrier {
     }
 
     /// Deletes what is under temporary names in the folder of a file: uploads of a process that was killed. For one who
-    /// has the cluster for himself.
+    /// has the cluster for himself. The folder of results is left alone, for other clusters may keep theirs there.
     ///
     /// # Errors
     /// The first failure; a repetition goes on.
     pub async fn sweep_beside(&self, file: &CarriedFile) -> Result<()> {
-        let folder = self.folder(file);
+        if file.is_result() {
+            return Ok(());
+        }
+        let folder = self.storage.folder();
         folder.sweep(&file.path().parent(), None).await.map(drop)
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ha_core::environment::steps;
 use ha_core::ids::{ComponentId, JobId};
-use ha_core::{Error, Result};
+use ha_core::{Error, ErrorKind, Result};
 use ha_storage::{ClusterFiles, FileSystemJobResultStore, ResultFiles};
 
 use super::sole_contender::{children, contend_alone, named_contender, named_election};
@@ -135,7 +135,14 @@ impl ClusterCleanup {
                         .advise("stop it, then repeat the clean-up"),
                 )
             }
-            Err(error) => Err(error),
+            Err(error) => {
+                // The grant was over before it could be given up: whoever leads since needs the identity. Where nobody
+                // does, the repetition finds a cluster that is whole.
+                if let (ErrorKind::NotLeader, Some(identity)) = (error.kind(), identity) {
+                    context.storage.restore_identity(&identity).await?;
+                }
+                Err(error)
+            }
         }
     }
 }

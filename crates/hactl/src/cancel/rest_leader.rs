@@ -12,6 +12,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a request may take: more than a leader's recovery is waited for.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// The longest answer about a job that is read: far more than its reason may take.
+const LONGEST_ANSWER: usize = 256 << 10;
+
 /// Speaks to the leader's REST endpoint.
 pub(super) struct RestLeader {
     http: Client,
@@ -51,7 +54,7 @@ impl RestLeader {
     /// `NotFound` when nothing is known of it; `Unavailable` (no answer, or no leader there): to be asked again.
     pub(super) async fn job(&self, resource: &str) -> Result<CancelledJob> {
         let answer = self.send(Method::GET, resource).await?;
-        let body = answer.bytes().await.map_err(|error| no_answer(resource, error))?;
+        let body = body(answer, resource).await?;
         serde_json::from_slice(&body).map_err(|error| {
             Error::new(
                 ErrorKind::Corrupt,
@@ -81,11 +84,26 @@ impl RestLeader {
         if status.is_success() {
             return Ok(answer);
         }
-        let said = answer.json::<Value>().await.ok();
+        let said = body(answer, resource).await.ok();
+        let said = said.and_then(|said| serde_json::from_slice::<Value>(&said).ok());
         let said = said.as_ref().and_then(|said| said["error"]["message"].as_str());
         let message = said.map_or_else(|| format!("the answer is {status}"), str::to_owned);
         Err(Error::new(kind_of(status), message).at(resource).not_applied())
     }
+}
+
+/// The body of an answer: whoever answers may be anybody.
+async fn body(mut answer: Response, resource: &str) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(piece) = answer.chunk().await.map_err(|error| no_answer(resource, error))? {
+        if body.len() + piece.len() > LONGEST_ANSWER {
+            return Err(
+                Error::new(ErrorKind::Corrupt, "the answer is longer than one about a job").at(resource),
+            );
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(body)
 }
 
 fn kind_of(status: StatusCode) -> ErrorKind {

@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ha_core::{Error, ErrorKind, Result};
 
@@ -26,8 +26,7 @@ const CUT_OFF: &str = "The import is not whole, and no process leads this cluste
 pub(crate) async fn import(cluster: &Cluster, file: &Path, options: &WriteOptions) -> Result<Written> {
     cluster.refuse_flinks()?;
     let header = cluster.header();
-    let mut reader = ArchiveReader::open(file)?;
-    let contents = reader.verify()?;
+    let (reader, contents) = verified(file.to_owned()).await?;
     expect_same_mode(&contents, &header, file)?;
     let target = ImportTarget::look(cluster, &contents).await?;
     let plan = ImportPlan::of(contents, &target)?;
@@ -41,6 +40,20 @@ pub(crate) async fn import(cluster: &Cluster, file: &Path, options: &WriteOption
     let ended = importing.run().await.err();
     let plan = importing.end().await;
     Ok((report(header, plan, true, ended.is_some()), ended))
+}
+
+/// Verifies an archive on a thread of its own: it may take longer than the session lasts without a sign of life.
+async fn verified(file: PathBuf) -> Result<(ArchiveReader, Contents)> {
+    let verifying = tokio::task::spawn_blocking(move || {
+        let mut reader = ArchiveReader::open(&file)?;
+        let contents = reader.verify()?;
+        Ok((reader, contents))
+    });
+    verifying.await.map_err(|error| {
+        Error::new(ErrorKind::Internal, "the archive could not be verified")
+            .not_applied()
+            .caused_by(error)
+    })?
 }
 
 fn expect_same_mode(contents: &Contents, header: &ClusterHeader, file: &Path) -> Result<()> {

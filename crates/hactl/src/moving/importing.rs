@@ -170,13 +170,17 @@ impl Importing {
     }
 
     fn decide(&mut self, count: usize, outcome: Outcome, reason: Option<&str>) -> Result<()> {
-        let changes = self.plan.changes.iter_mut().skip(self.done).take(count);
+        let from = self.done;
         self.done += count;
-        for change in changes {
+        // Where one cannot be written down, the others are no less decided.
+        let mut recorded = Ok(());
+        for change in self.plan.changes.iter_mut().skip(from).take(count) {
             change.outcome = outcome;
-            self.audit.record(change, reason)?;
+            if recorded.is_ok() {
+                recorded = self.audit.record(change, reason);
+            }
         }
-        Ok(())
+        recorded
     }
 }
 

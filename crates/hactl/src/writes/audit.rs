@@ -89,7 +89,7 @@ impl Audit {
             Some((file, path)) => file
                 .write_all(&text)
                 .and_then(|()| file.sync_data())
-                .map_err(|error| failed(error, path, "cannot be written")),
+                .map_err(|error| unwritten(error, path)),
             // Nobody may be reading.
             None => {
                 let _ = io::stderr().write_all(&text);
@@ -114,13 +114,27 @@ fn open(path: &Path) -> Result<(File, String)> {
     Ok((file, name))
 }
 
+/// Before anything was changed.
 fn failed(error: io::Error, path: &str, what: &str) -> Error {
-    let kind = match error.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => ErrorKind::Denied,
-        _ => ErrorKind::Unavailable,
-    };
-    Error::new(kind, format!("the audit file {what}: {error}"))
+    Error::new(kind_of(&error), format!("the audit file {what}: {error}"))
         .at(path.to_owned())
         .not_applied()
-        .advise("name another file with --audit; no further change was made")
+        .advise("name another file with --audit; nothing was changed")
+}
+
+/// After a change, which is what its outcome says.
+fn unwritten(error: io::Error, path: &str) -> Error {
+    Error::new(
+        kind_of(&error),
+        format!("the audit file cannot be written: {error}"),
+    )
+    .at(path.to_owned())
+    .advise("the outcomes on stdout say what was changed, and no further change was made; name another file with --audit and repeat the command")
+}
+
+fn kind_of(error: &io::Error) -> ErrorKind {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => ErrorKind::Denied,
+        _ => ErrorKind::Unavailable,
+    }
 }

@@ -27,8 +27,8 @@ pub(super) async fn plan_all(view: &View) -> Result<Plan> {
     let survey = view.survey().await?;
     let mut is_shared = false;
     for file in survey.files() {
-        if view.shares_results && file.kind == FileKind::Result {
-            is_shared = true;
+        if view.is_in_shared_results(file) {
+            is_shared |= file.kind == FileKind::Result;
             continue;
         }
         plan.delete_file(file.clone());
@@ -113,6 +113,25 @@ pub(super) async fn plan_ended_jobs(view: &View) -> Result<Plan> {
         return Ok(plan);
     }
     let survey = view.survey().await?;
+    if view.shares_results {
+        // A result alone may be that of another cluster, whose job may still have to be cleaned up there.
+        let own_files = survey
+            .files()
+            .iter()
+            .filter(|file| !view.is_in_shared_results(file));
+        let mut own: BTreeSet<_> = own_files.filter_map(|file| file.owner).collect();
+        if let Some((nodes, paths)) = &nodes {
+            own.extend(jobs(nodes, paths).await?);
+        }
+        let before = ended.len();
+        ended.retain(|job_id, _| own.contains(job_id));
+        if ended.len() < before {
+            plan.notes.push(
+                "Results of which this cluster has nothing else stay: they may be those of another cluster that keeps its results in the same folder."
+                    .to_owned(),
+            );
+        }
+    }
     for (job_id, end) in ended {
         // The pointer is about to go, and with it the end that it records.
         if let Some(end) = end
@@ -134,7 +153,8 @@ pub(super) async fn plan_ended_jobs(view: &View) -> Result<Plan> {
             job_znodes::delete(&mut plan, nodes, paths, job_id).await?;
         }
         let files = survey.files().iter();
-        for file in files.filter(|file| file.owner == Some(job_id) && file.kind != FileKind::Result) {
+        let files = files.filter(|file| file.owner == Some(job_id) && file.kind != FileKind::Result);
+        for file in files.filter(|file| !view.is_in_shared_results(file)) {
             plan.delete_file(file.clone());
         }
         let (action, path) = match view.results.deletes_on_commit() {

@@ -20,8 +20,21 @@ pub(super) async fn plan(view: &View, job_id: JobId) -> Result<Plan> {
     // Where a file is state and pointer in one, the job graph is what a job is recovered by.
     let (graphs, others): (Vec<_>, Vec<_>) = others
         .into_iter()
+        .filter(|file| !view.is_in_shared_results(file))
         .partition(|file| file.path.starts_with("jobgraphs/"));
-    for file in graphs.into_iter().chain(others).chain(results) {
+    for file in graphs.into_iter().chain(others) {
+        plan.delete_file(file.clone());
+    }
+    if let (true, true, Some(result)) = (view.shares_results, plan.steps.is_empty(), results.first()) {
+        return Err(Error::new(
+            ErrorKind::Conflict,
+            "nothing is known of this job here but a result, in a folder that clusters share: it may be another one's",
+        )
+        .at(result.place.clone())
+        .not_applied()
+        .advise("forget it where it ran; if that was here, delete the file by hand"));
+    }
+    for file in results {
         plan.delete_file(file.clone());
     }
     if plan.steps.is_empty() {

@@ -1,3 +1,4 @@
+use ha_core::ids::JobId;
 use ha_core::jobs::JobResultStore as _;
 use ha_core::{Effect, Error, ErrorKind, Result};
 use ha_embedded::lock_cluster_folder;
@@ -79,10 +80,7 @@ impl Grant {
                 Err(error) => Err(error),
             },
             Work::RestoreCheckpoint(restoration) => self.restore(view, restoration).await,
-            Work::RecordEnd(job_id) => match self.leader() {
-                Ok(leader) => leader.ensure_recorded(*job_id).await.map(|()| true),
-                Err(error) => Err(error),
-            },
+            Work::RecordEnd(job_id) => self.record_end(*job_id).await.map(|()| true),
             Work::MarkClean(job_id) => match self {
                 Self::Leader(maintenance) => maintenance.ends().mark_result_as_clean(*job_id).await,
                 Self::Lock => view.results.mark_result_as_clean(*job_id).await,
@@ -105,6 +103,12 @@ impl Grant {
             // The lock is held.
             Self::Lock => Ok(()),
         }
+    }
+
+    async fn record_end(&self, job_id: JobId) -> Result<()> {
+        let leader = self.leader()?;
+        leader.prove().await?;
+        leader.ensure_recorded(job_id).await
     }
 
     async fn commit(&self, operations: Vec<Operation>, proof: &Proof) -> Result<bool> {
@@ -214,9 +218,10 @@ impl Grant {
         match self {
             Self::Leader(maintenance) => maintenance.remove_cluster().await,
             Self::Lock => {
+                // The lock goes with the folder: what another process records after that is not in this list.
+                let results = view.results.result_files().await?;
                 view.storage.delete_identity().await?;
                 let left = view.storage.delete_files(&ClusterFiles::default()).await?;
-                let results = view.results.result_files().await?;
                 let results = view.results.delete_files(results).await?;
                 results.none_beside(left, view.storage.uri())
             }

@@ -6,8 +6,8 @@ use ha_core::environment::Environment;
 use ha_core::lease::LeaseTerms;
 use ha_core::{Error, Result};
 use ha_storage::{
-    Dating, FileSystemJobResultStore, HaStorage, JobResultStoreSettings, OrphanReport, OrphanRules, Survey,
-    decide_orphans, observe_file_backed,
+    Dating, FileKind, FileSystemJobResultStore, HaStorage, JobResultStoreSettings, ObservedFile,
+    OrphanReport, OrphanRules, Survey, decide_orphans, observe_file_backed,
 };
 use ha_zookeeper::client::{ClientSource, ZooKeeperClient};
 use ha_zookeeper::paths::ClusterPaths;
@@ -184,6 +184,14 @@ impl View {
             .doing("looking at files and pointers, 2 of 2", observe())
             .await?;
         Ok(decide_orphans(&rules, &first, &second))
+    }
+}
+
+impl View {
+    /// Whether a file lies where other clusters may keep their results, too.
+    pub(super) fn is_in_shared_results(&self, file: &ObservedFile) -> bool {
+        self.shares_results
+            && (file.kind == FileKind::Result || self.storage.display(&file.path) != file.place)
     }
 }
 
