@@ -228,7 +228,7 @@ fn leader(status: &ProcessStatus, component: &ComponentStatus) -> Markup {
                     @if leader.leader_address == status.address { br; span.soft { "this process" } }
                 }
                 dl {
-                    dt { "Leads for" } dd { (since) }
+                    dt { "Seen to lead for" } dd { (since) }
                     dt { "Epoch" } dd { (leader.epoch) }
                     (before(led))
                 }

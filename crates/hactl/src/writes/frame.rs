@@ -35,8 +35,10 @@ pub(crate) async fn write(
     if !options.apply {
         // What plans are made from is missing where nothing of the cluster is there.
         cluster.backend().nodes().await?;
-        let mut plan = command.plan(&View::reading(cluster).await?, &progress).await?;
+        let view = View::reading(cluster).await?;
+        let mut plan = command.plan(&view, &progress).await?;
         cluster.compare_identities(&mut plan.broken).await?;
+        plan.notes.extend(would_be_refused(&view).await?);
         return Ok((report(command, cluster.header(), plan, false), None));
     }
     let location = cluster.header().location;
@@ -59,6 +61,18 @@ pub(crate) async fn write(
     };
     grant.give_up().await;
     written
+}
+
+/// What whoever reads a dry run is told while processes of the cluster are there.
+async fn would_be_refused(view: &View) -> Result<Option<String>> {
+    let Some((nodes, paths)) = view.nodes().await? else {
+        return Ok(None);
+    };
+    let latches = nodes.names(&paths.latches()).await?.unwrap_or_default();
+    Ok((!latches.is_empty()).then(|| {
+        "A process stands in the election of this cluster: as long as one does, --apply is refused. `hactl leaders` shows it."
+            .to_owned()
+    }))
 }
 
 /// Makes the changes, one step after the other, until one fails; gives why it did.
